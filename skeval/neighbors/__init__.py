@@ -1,4 +1,4 @@
-"""Exact nearest neighbours of mixed rows."""
+"""Exact nearest neighbors of mixed rows."""
 
 from typing import TYPE_CHECKING, Any
 

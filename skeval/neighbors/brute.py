@@ -1,4 +1,4 @@
-"""The NumPy backend of the neighbour engine: brute force in blocks, bit for bit like the trees."""
+"""NumPy backend of the neighbor engine, whose results equal those from the trees bit for bit."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from skeval.neighbors.encoding import (
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
-N_QUERIES = 64  # of one block of pairs
+N_QUERIES = 64  # queries in a block of pairs
 N_ROWS = 2048  # two arrays of 64 x 2048 float64 fit in a core's cache
 
 
 @dataclass(frozen=True)
 class BruteIndex:
-    """Reference rows, compared with every query; needs nothing but NumPy."""
+    """Reference rows that are compared with every query. Requires only NumPy."""
 
     rows: Encoded
     weights: Floats
@@ -37,9 +37,10 @@ class BruteIndex:
     def nearest(
         self, queries: Encoded, n_neighbors: int, own: Ints, limits: Floats, n_jobs: int | None
     ) -> tuple[Floats, Ints]:
-        """Return sums and indices of the nearest rows; `own` is skipped, -1 skips none.
+        """Return the sums and the indices of the nearest rows.
 
-        Beyond a query's limit there is nothing: infinite, index -1.
+        The row `own` of a query is skipped, and -1 skips no row. If no row is within the limit of a
+        query, the sum is infinite and the index is -1.
         """
         parts = run_chunks(
             _nearest_chunk, np.arange(queries.n_rows), self, queries, n_neighbors, own, limits,
@@ -75,7 +76,7 @@ class BruteIndex:
         ))  # fmt: skip
 
     def count_balls(self, queries: Encoded, radii: Floats, limit: int, n_jobs: int | None) -> Ints:
-        """Count for each query the balls around reference rows that hold it, up to `limit`."""
+        """Count for each query the balls around reference rows that contain it, up to `limit`."""
         parts = run_chunks(
             _within_chunk, np.arange(queries.n_rows), self, queries, radii, limit,
             n_jobs=n_jobs, tile=N_QUERIES,
@@ -124,7 +125,7 @@ def _nearest_chunk(
     index: BruteIndex, queries: Encoded, k: int, own: Ints, limits: Floats, chunk: Ints
 ) -> tuple[Floats, Ints]:
     """Sweep over the reference, keeping the k best so far in front of each new block."""
-    # half a step beyond the limit: what lies at it is nearer than nothing
+    # half a step above the limit, so that rows at the limit are found
     parts = []
     for picks in _tiles(chunk):
         best = np.repeat(limits[picks, None] + GRID_STEP / 2.0, k, axis=1)
@@ -139,7 +140,7 @@ def _nearest_chunk(
 
 
 def _improve(best: Floats, best_rows: Ints, sums: Floats, start: int) -> None:
-    """Note in place what a block has nearer than the one best so far; earlier rows win ties."""
+    """Update the best row of each query in place. Earlier rows win ties."""
     column = sums.argmin(axis=1)
     least = sums[np.arange(len(sums)), column]
     nearer = least < best[:, 0]
@@ -148,7 +149,7 @@ def _improve(best: Floats, best_rows: Ints, sums: Floats, start: int) -> None:
 
 
 def _merge(best: Floats, best_rows: Ints, sums: Floats, start: int) -> tuple[Floats, Ints]:
-    """Return the k best of what is known and of a block; earlier rows win ties."""
+    """Return the k best rows among the known rows and a block. Earlier rows win ties."""
     k, worst = best.shape[1], best[:, -1:]
     query, column = np.nonzero(sums < worst)
     n_new = np.bincount(query, minlength=len(sums))
@@ -183,7 +184,7 @@ def _tiles(chunk: Ints) -> list[Ints]:
 def _sweep(
     index: BruteIndex, queries: Encoded, picks: Ints, own: Ints | None = None
 ) -> Iterator[tuple[int, Floats]]:
-    """Yield where each block of the reference starts, and its sums; that of `own` is infinite."""
+    """Yield the start and the sums of each block of the reference. The sum of `own` is infinite."""
     mine = Encoded(queries.numbers[:, picks], queries.codes[:, picks], picks.size)
     for start in range(0, index.rows.n_rows, N_ROWS):
         sums = _sum_pairs(index, mine, slice(start, start + N_ROWS))
@@ -201,7 +202,7 @@ def _sum_pairs(index: BruteIndex, queries: Encoded, block: slice) -> Floats:
     for query_codes, codes in zip(queries.codes, rows_codes, strict=True):
         counts += query_codes[:, None] != codes
     sums, gaps = counts.astype(np.float64), np.empty(shape)
-    with np.errstate(over="ignore"):  # the cap takes what overflows
+    with np.errstate(over="ignore"):  # overflow is capped below
         for values, column, weight in zip(
             queries.numbers, rows_numbers, index.weights, strict=True
         ):

@@ -1,4 +1,4 @@
-"""Mixed columns as the neighbour engine reads them, numbers and narrow codes; rows in chunks."""
+"""Encoding of mixed columns as numbers and narrow codes, and loops over chunks of rows."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from skeval.utils.cores import sharing
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Outcome = TypeVar("Outcome")
-# MISSING, GRID_STEP and GRID_SHIFT never change: machine code that is kept on disk holds them
-MISSING = 1e300  # a missing number; finite, so that no difference is NaN
-LARGEST = 1e200  # numbers are clipped here: infinity is one far value, below MISSING
-SMALLEST_RANGE = 1e-300  # a range below has no finite weight: the column counts as constant
+# MISSING, GRID_STEP and GRID_SHIFT never change because machine code on disk contains them
+MISSING = 1e300  # a missing number. It is finite, so that no difference is NaN
+LARGEST = 1e200  # numbers are clipped here, so that infinity is one distant value below MISSING
+SMALLEST_RANGE = 1e-300  # a smaller range has no finite weight, so the column counts as constant
 SMALLEST_WEIGHT = 1e-299  # keeps a missing value a full unit away from every number
 GRID_STEP = 2.0**-32
 GRID_SHIFT = 1.5 * 2.0**20  # adding and subtracting it rounds sums below 2^19 to GRID_STEP
-MAX_NARROW = 254  # codes of a uint8 column, with room for the code of what is unseen
+MAX_NARROW = 254  # maximum number of codes in a uint8 column, without the code for unseen values
 MAX_TABLE = 2**16  # codes below are looked up, larger ones searched for
 TURN_ROWS = 1024  # rows transposed at once, within a core's cache
 CHUNKS_PER_WORKER = 8  # evens out chunks of unequal cost
 SUMMED_TILE = 16
-SUMMED_CHUNKS = 8  # where outcomes are summed, the chunks must not depend on the workers
+SUMMED_CHUNKS = 8  # if outcomes are summed, the chunks must not depend on the workers
 
 
 def column_lines(X: Floats) -> Floats:
-    """Lay out each column contiguously, block by block: ten times faster than in one go."""
+    """Lay out each column contiguously. Copying in blocks is ten times faster."""
     if X.flags.f_contiguous:
         return X.T
     lines = np.empty(X.shape[::-1])
@@ -49,10 +49,10 @@ def round_to_grid(sums: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class CodeBook:
-    """Dense codes 0, 1, 2, ... for the values of one column; one more for what was not seen."""
+    """Dense codes 0, 1, 2, ... for the values of one column, and one code for unseen values."""
 
-    # A missing value is a value like any other. Small whole numbers are looked up in a table,
-    # which takes a tenth of the time of a search.
+    # A missing value is a value like any other. Small whole numbers are looked up in a table, which
+    # needs a tenth of the time of a search.
 
     values: Floats | None
     table: NDArray[np.int64] | None
@@ -60,7 +60,7 @@ class CodeBook:
 
     @classmethod
     def learn(cls, column: Floats, *, whole: bool) -> CodeBook:
-        """Collect the values of a column; `whole` says they are non-negative whole numbers."""
+        """Collect the values of a column. Set `whole` if all are non-negative whole numbers."""
         top = np.fmax.reduce(column)
         if not whole or top >= MAX_TABLE:
             values = np.unique(np.clip(column, -LARGEST, LARGEST))
@@ -72,7 +72,7 @@ class CodeBook:
         return cls(None, np.where(seen, np.cumsum(seen) - 1, n_seen), n_seen)
 
     def occurring(self) -> Floats:
-        """Return the values that `learn` met, each once: what a book of them and others needs."""
+        """Return each value that `learn` met once, for a book of these and other values."""
         if self.table is None:
             return np.asarray(self.values)
         slots = np.flatnonzero(self.table < self.n_seen)
@@ -91,7 +91,7 @@ class CodeBook:
 
 
 class Encoded(NamedTuple):
-    """Rows as the engine reads them, one contiguous line a column."""
+    """Rows as the engine reads them, with one contiguous line for each column."""
 
     numbers: Floats
     codes: NDArray[np.uint8]
@@ -102,10 +102,10 @@ class Encoded(NamedTuple):
 class ColumnEncoder:
     """How each column of a table becomes numbers or codes."""
 
-    # A column in which values only differ or not, categorical or of range 0, gets a code
-    # book. With more than 254 codes it precedes the numbers as 0, 1, 2, ... at weight 1:
-    # `min(1, |a - b|)` is then exactly 1 where codes differ, and ones summed first keep the
-    # sum exact.
+    # If the values of a column can only be equal or different (a categorical column or a range of
+    # 0), the column gets a code book. With more than 254 codes, it precedes the numbers as 0, 1, 2,
+    # ... with weight 1. Then `min(1, |a - b|)` is exactly 1 for different codes, and the sum stays
+    # exact because these whole numbers are added first.
 
     books: dict[int, CodeBook]
     narrow: list[int]
@@ -149,9 +149,9 @@ class ColumnEncoder:
                 legal = (line >= 0) & (np.floor(line) == line) & (line < np.inf) | np.isnan(line)
                 if not legal.all():
                     raise InvalidParameterError(
-                        f"MixedNearestNeighbors: column {j} is categorical and must hold whole "
-                        f"numbers >= 0, or NaN for missing; got {line[~legal][0]:g}. Encode its "
-                        "categories first, or leave it out of categorical."
+                        f"MixedNearestNeighbors: column {j} is categorical and must contain whole "
+                        f"numbers >= 0, or NaN for missing. Received {line[~legal][0]:g}. Encode "
+                        "the categories first, or remove the column from categorical."
                     )
             row[:] = self.books[j].encode(line)
         for row, j in zip(numbers[n_wide:], self.metric, strict=True):

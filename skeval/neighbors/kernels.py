@@ -1,14 +1,14 @@
-"""The compiled loops of the neighbour engine: distances, and sweeps of queries over leaves.
+"""Compiled loops of the neighbor engine, for distances and for sweeps of queries over leaves.
 
-Every distance in here is a *sum*: one for each categorical column that differs, plus `min(1, |a -
-b| * weight)` for each number column in the order of the columns, in float64, rounded at the very
-end to a multiple of 2^-32. Bounds are summed in the same order with the same cap and rounding;
-addition, multiplication and min being monotone in IEEE arithmetic, `bound <= distance` holds in
-floats as it does on paper, with no safety margin.
+Every distance in this module is a *sum*. Each categorical column with different codes adds 1, and
+each number column adds `min(1, |a - b| * weight)`, in the order of the columns. The sum is computed
+in float64 and rounded at the end to a multiple of 2^-32. Bounds are summed in the same order with
+the same cap and rounding. Addition, multiplication and min are monotone in IEEE arithmetic, so
+`bound <= distance` is true in floats without a safety margin.
 
-The fast-math flags allow no reordering and no fused multiply-add: a pair's distance depends on the
-pair alone. They promise that no NaN occurs, which the encoding keeps (a missing number is
-`MISSING`), and let `min` loops vectorise.
+The fast-math flags do not allow reordering or fused multiply-add, so that the distance of a pair
+depends on the pair alone. They promise that no NaN occurs, which the encoding ensures (a missing
+number is `MISSING`), and allow `min` loops to be vectorized.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MAX_SINGLE = 8  # rows: if only one of this number is near, the near ones are su
 
 
 class Scratch(NamedTuple):
-    """Working memory of one chunk: a leaf's sums, counts and steps, a tile's bounds and bytes."""
+    """Working memory of one chunk, for the sums and counts of a leaf and the bounds of a tile."""
 
     sums: Floats
     counts: Bytes
@@ -78,7 +78,7 @@ def _bound_leaves(
 
 @jit_inline
 def _write_steps(forest: Forest, query: Floats, steps: Bytes) -> None:
-    """Write the bytes of a query: its steps from the least value of each column, 127 at most."""
+    """Write the bytes of a query, which are steps from the minimum of each column (up to 127)."""
     for j in range(steps.size):
         if query[j] >= MISSING:
             steps[j] = ABSENT
@@ -91,9 +91,9 @@ def _write_steps(forest: Forest, query: Floats, steps: Bytes) -> None:
 def _count_differences(
     codes: Bytes, query_codes: Bytes, start: int, stop: int, begin: int, counts: Bytes
 ) -> Any:
-    """Count in uint8 the columns of one flush that differ; return the least count."""
+    """Count in uint8 the columns of one flush that differ, and return the smallest count."""
     width = stop - start
-    for r in range(width):  # an assignment to a slice takes seconds to compile
+    for r in range(width):  # an assignment to a slice needs seconds to compile
         counts[r] = 0
     for j in range(begin, min(begin + FLUSH, query_codes.size)):
         code, column = query_codes[j], codes[j, start:stop]
@@ -107,7 +107,7 @@ def _count_differences(
 
 @jit_without_refcounts
 def _least_of(sums: Floats, width: int) -> float:
-    """Return the least of the first `width` sums."""
+    """Return the smallest of the first `width` sums."""
     least = MISSING
     for r in range(width):
         least = min(least, sums[r])
@@ -119,9 +119,9 @@ def _count_near(
     coarse: Bytes, query_coarse: Bytes, counts: Bytes, start: int, stop: int, most: int,
     steps: NDArray[np.uint16],
 ) -> int:  # fmt: skip
-    """Count the rows whose steps from the query come to `most` or fewer, and write how many.
+    """Count the rows within `most` steps of the query, and write the steps.
 
-    A row is a step nearer in each column than its bytes are, at most.
+    In each column, a row may be one step closer than its bytes indicate.
     """
     width = stop - start
     for r in range(width):
@@ -149,16 +149,16 @@ def _sum_leaf(
     query_codes: Bytes, query_coarse: Bytes, start: int, stop: int, limit: float, step: int,
     sums: Floats, counts: Bytes, steps: NDArray[np.uint16],
 ) -> float:  # fmt: skip
-    """Write the rounded sums of a slice of rows to `sums`; return the least."""
-    # Returns `MISSING`, leaving the sums unfinished, as soon as no row can come to `limit` or
-    # below: that is tested after the categorical columns, after a look at all numbers in
-    # coarse steps, and after every `step` number columns. Rows that are beyond the limit for
-    # certain may get `MISSING`.
+    """Write the rounded sums of a slice of rows to `sums`, and return the smallest sum."""
+    # Returns `MISSING`, with unfinished sums, as soon as no row can have a sum of at most `limit`.
+    # This is tested after the categorical columns, after a comparison of all numbers in coarse
+    # steps, and after every `step` number columns. Rows that certainly exceed the limit may get
+    # `MISSING`.
     width, n_codes = stop - start, query_codes.size
     if np.float64(_count_differences(codes, query_codes, start, stop, 0, counts)) > limit:
         return MISSING
     if query_coarse.size and n_codes <= FLUSH and limit < FLUSH:
-        most = int(limit * STEPS) + query_coarse.size + 1  # one more for what is rounded
+        most = int(limit * STEPS) + query_coarse.size + 1  # one more for rounding
         n_near = _count_near(coarse, query_coarse, counts, start, stop, most, steps)
         if n_near == 0:
             return MISSING
@@ -187,7 +187,7 @@ def _sum_near(
     numbers: Floats, weights: Floats, query: Floats, start: int, stop: int, most: int,
     sums: Floats, counts: Bytes, steps: NDArray[np.uint16],
 ) -> float:  # fmt: skip
-    """Sum the rows that are near, one by one; put all others at `MISSING`."""
+    """Sum the near rows one by one, and set all others to `MISSING`."""
     least, width = MISSING, stop - start
     for r in range(width):
         sums[r] = MISSING
@@ -212,9 +212,9 @@ def _sum_near(
 def _absorb(
     sums: Floats, rows: Ints, own: int, best: Floats, best_rows: Ints, n_tied: Ints, at: int
 ) -> float:
-    """Insert rows into the sorted list of the nearest; ties go to the lowest original index.
+    """Insert rows into the sorted list of the nearest rows. The lowest original index wins ties.
 
-    For lists of one, `n_tied[at]` counts how many rows are as near.
+    For lists of one row, `n_tied[at]` counts the rows at the smallest distance.
     """
     last = best.size - 1
     worst = best[last]
@@ -245,9 +245,9 @@ def _visit(
     sums: Floats, counts: Bytes, steps: NDArray[np.uint16], best: Floats, best_rows: Ints,
     n_tied: Ints, at: int,
 ) -> float:  # fmt: skip
-    """Read one leaf for one query; return the distance that the next rows must not exceed.
+    """Read one leaf for one query, and return the distance that the next rows must not exceed.
 
-    While there is none, a few rows are read at a time: they set a limit for the others.
+    Without such a distance, a few rows are read first to obtain a limit for the others.
     """
     worst = best[best.size - 1]
     while start < stop:
@@ -264,7 +264,7 @@ def _visit(
 
 @jit_without_refcounts
 def _argmin(bounds: Floats) -> int:
-    """Find the first least bound, a block at a time: a plain search does not vectorise."""
+    """Find the first smallest bound, block by block because a plain search does not vectorize."""
     least, at = MISSING, 0
     for begin in range(0, bounds.size, ARGMIN_BLOCK):
         block = bounds[begin : begin + ARGMIN_BLOCK]
@@ -278,7 +278,7 @@ def _argmin(bounds: Floats) -> int:
 
 @jit_without_refcounts
 def _best_slack(bounds: Floats, worst: Floats, slack: Floats) -> None:
-    """Note for each leaf the least of `bound - worst` over the tile; above 0 nobody visits it."""
+    """Write the minimum of `bound - worst` over the tile for each leaf. Above 0, skip the leaf."""
     for leaf in range(slack.size):
         slack[leaf] = MISSING
     for g in range(worst.size):
@@ -292,7 +292,7 @@ def _visit_closest(
     forest: Forest, query: Floats, query_codes: Bytes, query_coarse: Bytes, own: int, step: int,
     bounds: Floats, scratch: Scratch, best: Floats, best_rows: Ints, n_tied: Ints, at: int,
 ) -> int:  # fmt: skip
-    """Bound all leaves, read the closest few, strike them out; return the number of rows read."""
+    """Bound all leaves, read the closest few and remove them. Return the number of rows read."""
     _bound_leaves(forest, query, query_codes, scratch.leaf_counts, bounds)
     numbers, codes, weights, rows = forest.numbers, forest.codes, forest.weights, forest.rows
     coarse, sums, counts, steps = forest.coarse, scratch.sums, scratch.counts, scratch.steps
@@ -325,11 +325,11 @@ def nearest_rows(
     bounded: bool, step: int, picks: Ints,
 ) -> tuple[Floats, Ints, Ints, int]:  # fmt: skip
     """Find the k nearest rows of the picked queries within their limits."""
-    # In the order of `picks`.
-    #
-    # Returns sums and original indices, shape (n_picks, k), with k = 1 how many rows are as
-    # near as the nearest, and the number of rows read; where fewer rows lie within the limit,
-    # the sum is the limit and the index `NO_ROW`. Unbounded, all bounds stay 0.
+    # The results are in the order of `picks`.
+
+    # Returns the sums and original indices, shape (n_picks, k), for k = 1 the number of rows at the
+    # smallest distance, and the number of rows read. If fewer rows are within the limit, the sum is
+    # the limit and the index is `NO_ROW`. If `bounded` is false, all bounds stay 0.
     best = np.repeat(limits[picks], k).reshape(picks.size, k)
     best_rows = np.full((picks.size, k), NO_ROW)
     n_tied = np.zeros(picks.size, np.int64)
@@ -345,10 +345,10 @@ def _sweep(
     forest: Forest, queries: Floats, query_codes: Bytes, own: Ints, limits: Floats, bounded: bool,
     step: int, picks: Ints, scratch: Scratch, best: Floats, best_rows: Ints, n_tied: Ints,
 ) -> int:  # fmt: skip
-    """Fill in what `nearest_rows` returns; return the number of rows read."""
-    # A tile of queries is bounded and reads its closest leaves query by query, then sweeps
-    # over the leaves in memory order, each leaf for those queries whose worst of k it can
-    # still better or equal.
+    """Fill in the results of `nearest_rows`, and return the number of rows read."""
+    # For each tile of queries, the bounds are computed and the closest leaves of each query
+    # are read. Then the leaves are visited in memory order, each for the queries whose k-th
+    # best row it can still improve or equal.
     k, n_read = best.shape[1], 0
     bounds, slack, worst = scratch.bounds, scratch.slack, scratch.worst
     offsets, query_coarse = forest.offsets, scratch.coarse

@@ -1,4 +1,4 @@
-"""Reference rows in leaves: how they lie in memory, what a leaf holds, and bounds of distances."""
+"""Reference rows in leaves, their layout in memory, and bounds of distances to a leaf."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from skeval.neighbors.encoding import MISSING
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
-# FLUSH, STEPS and ABSENT never change: machine code that is kept on disk contains them
-FLUSH = 255  # columns that a uint8 count of differences can hold
-STEPS = 127  # of a byte, into which the range of a number column is cut to tell who is far
-ABSENT = 2 * STEPS  # the byte of a missing number, as far from every other as they can be
-MAX_COARSE = 255  # columns: a uint16 holds their steps and those of as many that differ
-MIN_COARSE = 3  # fewer columns are summed as fast as they are looked through
+# FLUSH, STEPS and ABSENT never change because machine code on disk contains them
+FLUSH = 255  # maximum of a uint8 count of columns that differ
+STEPS = 127  # steps of a byte over the range of a number column, for finding distant rows
+ABSENT = 2 * STEPS  # byte of a missing number, at the maximum distance from all other bytes
+MAX_COARSE = 255  # columns, whose steps and differences together fit in a uint16
+MIN_COARSE = 3  # with fewer columns, coarse steps save no time
 
 
 class Forest(NamedTuple):
-    """Reference rows in leaf order with a box around each leaf; a structure of arrays."""
+    """Reference rows in leaf order with a box around each leaf, as a structure of arrays."""
 
     numbers: Floats
     codes: Bytes
@@ -61,7 +61,7 @@ def box_leaves(
         if j < n_coarse:
             # if no value is present, the largest number that a value cannot have
             base[j] = min(low[j].min(), high[j].max())
-            with np.errstate(over="ignore"):  # the cap takes what overflows
+            with np.errstate(over="ignore"):  # overflow is capped
                 far = np.clip((moved - base[j]) * weights[j], 0.0, 1.0)
             coarse[j] = np.where(is_missing, ABSENT, np.floor(STEPS * far))
     leaf_of_row = np.repeat(np.arange(n_leaves), np.diff(offsets))

@@ -1,4 +1,4 @@
-"""How loops are compiled; all modules import numba through this one."""
+"""Compilation of loops. All modules import numba through this one."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"nnan", "nsz"}}
-# one object: it is given once, however many functions there are
+# one object, so that the warning is given once for all functions
 _NO_CACHE = MetricWarning(
-    "there is no folder for the compiled code of the neighbour engine: each process compiles it "
-    "again, which takes some seconds. Set NUMBA_CACHE_DIR to a folder that can be written to."
+    "the compiled code of the neighbor engine cannot be stored, so each process compiles it again, "
+    "which needs some seconds. Set NUMBA_CACHE_DIR to a folder that can be written to."
 )
 
 
 class _Cache(FunctionCache):
-    """The cache of numba. A full disk or a damaged file must not end the call: it compiles."""
+    """Cache of numba. A full disk or a damaged file leads to a compilation, not to an error."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
@@ -45,7 +45,7 @@ class _Cache(FunctionCache):
 
 
 class CompilingOnce(event.Listener):
-    """Says when kernels of ours are compiled, which is once where a cache can be written."""
+    """Logs when kernels of skeval are compiled, once if a cache can be written."""
 
     said = False
 
@@ -54,10 +54,10 @@ class CompilingOnce(event.Listener):
         function = compiling.data["dispatcher"].py_func
         if not self.said and function.__module__.startswith("skeval."):
             self.said = True
-            logging.getLogger("skeval").warning("compiling the search, once: about 20 s.")
+            logging.getLogger("skeval").warning("compiling the search once, for about 20 s.")
 
     def on_end(self, compiling: event.Event) -> None:
-        """Say nothing more."""
+        """Do nothing."""
 
 
 event.register("numba:compile", CompilingOnce())  # type: ignore[no-untyped-call]
@@ -71,9 +71,9 @@ def jit(function: Kernel) -> Kernel:
 
 
 def jit_without_refcounts(function: Kernel) -> Kernel:
-    """Compile without counting the references to arrays, which takes half of the time of a search.
+    """Compile without counting references to arrays, which is half of the time of a search.
 
-    Such a function creates no array: the caller passes all arrays that it writes to.
+    Such a function creates no array. The caller passes all arrays that it writes to.
     """
     return _compile(function, _nrt=False)
 
@@ -87,6 +87,6 @@ def _compile(function: Kernel, **options: Any) -> Kernel:
     compiled = numba.njit(function, **OPTIONS, **options)
     try:
         compiled._cache = _Cache(function)  # type: ignore[no-untyped-call]
-    except RuntimeError:  # of a read-only installation, and no folder of the user's own
+    except RuntimeError:  # neither the installation nor a folder of the user is writable
         warnings.warn(_NO_CACHE, stacklevel=2)
     return cast(Kernel, compiled)

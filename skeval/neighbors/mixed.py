@@ -1,4 +1,4 @@
-"""Exact nearest neighbours of mixed rows in Gower's distance, missing values and ties included."""
+"""Exact nearest neighbors of mixed rows in Gower's distance, with missing values and ties."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 NO_LIMIT = np.iinfo(np.int64).max
 NO_BALL = -1.0
-MAX_NUMPY_ROWS = 100  # of both tables of a search that takes NumPy about as long as compiled code
+MAX_NUMPY_ROWS = 100  # rows of both tables, up to which NumPy is about as fast as compiled code
 
 
 class Index(Protocol):
-    """The methods that all searches have in common; sums and radii are on the grid of 2^-32."""
+    """Methods that all searches have in common. Sums and radii are on the grid of 2^-32."""
 
     def nearest(
         self, queries: Encoded, n_neighbors: int, own: Ints, limits: Floats, n_jobs: int | None
     ) -> tuple[Floats, Ints]:
-        """Return sums and indices of the nearest rows within the limits, `own` left out."""
+        """Return sums and indices of the nearest rows within the limits, except `own`."""
 
     def count_balls(self, queries: Encoded, radii: Floats, limit: int, n_jobs: int | None) -> Ints:
-        """Count for each query the balls around reference rows that hold it."""
+        """Count for each query the balls around reference rows that contain it."""
 
     def around(self, queries: Encoded, limits: Floats, n_jobs: int | None) -> tuple[Ints, Ints]:
-        """Count the rows within each query's limit, and the queries that each row is so near to."""
+        """Count the rows within the limit of each query, and the queries with each row in it."""
 
     def find_ties(
         self, queries: Encoded, own: Ints, limits: Floats, n_jobs: int | None
@@ -51,36 +51,37 @@ class Index(Protocol):
         self, queries: Encoded, least: Floats, own: Ints, shares: Floats, labels: Bytes,
         picks: Ints, n_jobs: int | None, n_chunks: int,
     ) -> tuple[Ints, Floats]:  # fmt: skip
-        """Give the shares of picked queries to their nearest rows; return labels and masses."""
+        """Give the shares of picked queries to their nearest rows, and return labels and masses."""
 
 
 class MixedNearestNeighbors(BaseEstimator):
-    r"""Find the nearest rows of a mixed table, exactly: 0 is a copy, 1 differs in everything.
+    r"""Exact nearest neighbors in tables with numerical and categorical columns.
 
-    The distance is Gower's: the mean over columns of a difference between 0 and 1. A number column
-    gives `min(1, |a - b| / range)`, a categorical column 1 where the codes differ, and a missing
-    value is at 0 from another missing value and at 1 from anything else. Both ends being capped,
-    the distance is a metric.
+    The distance is Gower's distance, which is the mean over the columns of a difference between 0
+    and 1. The difference is `min(1, |a - b| / range)` in a number column, and 1 for different codes
+    in a categorical column. The difference between two missing values is 0, and between a missing
+    and any other value it is 1. Therefore, a distance of 0 is a copy, and 1 is a row that differs
+    completely in all columns. Because both ends are capped, the distance is a metric.
 
     Parameters
     ----------
     ranges : array-like of shape (n_columns,), default=None
-        Range of each number column, in its own unit; entries of categorical columns are ignored.
-        If it is 0, below 1e-300 or not finite, values of the column only differ or not. Pass the
-        ranges of all tables that are to be compared; None takes them from the finite values of `X`
-        at fit.
+        Range of each number column, in its own unit. Entries for categorical columns are ignored.
+        If a range is 0, below 1e-300 or not finite, values of the column can only be equal or
+        different. Pass the ranges of all tables to compare. If None, `fit` computes the ranges from
+        the finite values of `X`.
     categorical : array-like of bool of shape (n_columns,) or of int, default=None
-        Mask or positions of the columns that hold codes, whole numbers from 0 on, NaN for missing.
-        None: no column.
+        Mask or positions of the columns that contain codes, which are whole numbers from 0 on, or
+        NaN for missing. If None, no column is categorical.
     leaf_size : int, default=None
-        Most reference rows that are read together. It changes the time, never the result. None:
-        256, or 1024 from 500,000 rows on.
+        Maximum number of reference rows that are read together. It changes the time, never the
+        result. If None, it is 256, or 1024 from 500,000 rows on.
     n_jobs : int, default=None
-        Number of threads, as in joblib: None is 1 unless a `joblib.parallel_config` says otherwise.
+        Number of threads, as in joblib. None means 1 unless a `joblib.parallel_config` is active.
     backend : {"auto", "numba", "numpy"}, default="auto"
-        Compiled trees, or brute force in NumPy with the same bits, about a hundred times slower.
-        "auto" uses numba if it can be imported and if one of the two tables of a search has more
-        than 100 rows.
+        Compiled trees, or brute force in NumPy, which returns the same bits and is about a hundred
+        times slower. "auto" uses numba if it can be imported and if one of the two tables of a
+        search has more than 100 rows.
 
     Attributes
     ----------
@@ -89,26 +90,27 @@ class MixedNearestNeighbors(BaseEstimator):
     n_samples_fit_ : int
         Number of reference rows.
     backend_ : str
-        The backend in use, "numba" or "numpy"; "numba" too where the first searches are NumPy's.
+        The backend in use, "numba" or "numpy". It is "numba" even if small searches use NumPy.
 
     Notes
     -----
-    With `delta_j` in [0, 1] the difference in column `j` of `p`,
+    If `delta_j` in [0, 1] is the difference in column `j` of `p`, the distance is
 
     .. math:: d(a, b) = \frac{1}{p} \, \mathrm{round} \sum_{j=1}^p \delta_j(a_j, b_j)
 
-    where the sum runs in float64, categorical columns first and number columns in the order given,
-    and is rounded to a multiple of 2^-32. Ties are thereby exact, 2/7 against 1/7 + 1/7 for one, at
-    the price that sums nearer than 2.3e-10 count as equal; among equals the lowest index wins. A
-    pair's distance depends on the pair and the ranges alone: not on the other rows, the leaf size,
-    the number of threads or the backend. Compare distances with `<`, `<=` and `==`, without a
-    tolerance.
+    where the sum is computed in float64, categorical columns first and number columns in the given
+    order, and rounded to a multiple of 2^-32. Therefore, ties are exact, for example between 2/7
+    and 1/7 + 1/7. However, sums that differ by less than 2.3e-10 count as equal. Among equal
+    distances, the lowest index wins. The distance of a pair depends on the pair and the ranges
+    alone, and not on the other rows, the leaf size, the number of threads or the backend. Compare
+    distances with `<`, `<=` and `==`, without a tolerance.
 
-    Infinite numbers, and finite ones beyond 1e200, count as 1e200: far from all, and equal to each
-    other. A code that was not seen at fit differs from all that were.
+    Infinite numbers, and finite numbers above 1e200, count as 1e200. They are far from all other
+    numbers and equal to each other. A code that did not occur at fit differs from all codes that
+    did.
 
-    A fitted object keeps the reference rows and is only read afterwards: any number of threads may
-    query it at once.
+    A fitted object keeps the reference rows and never changes them, so any number of threads may
+    query it at the same time.
 
     References
     ----------
@@ -117,8 +119,8 @@ class MixedNearestNeighbors(BaseEstimator):
 
     Examples
     --------
-    Age, and a code for the region; the second row of `X` is the closest to a 40-year-old of
-    region 1.
+    The columns are age and a code of the region. The second row of `X` is the closest row to a
+    40-year-old of region 1.
 
     >>> from skeval.neighbors.mixed import MixedNearestNeighbors
     >>> X = [[20.0, 1.0], [36.0, 1.0], [60.0, 0.0]]
@@ -151,9 +153,9 @@ class MixedNearestNeighbors(BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_rows, n_columns)
-            Reference rows, NaN where missing.
+            Reference rows, with NaN for missing values.
         y : None
-            Ignored; there for scikit-learn's pipelines.
+            Ignored. It exists for the pipelines of scikit-learn.
 
         Returns
         -------
@@ -196,27 +198,27 @@ class MixedNearestNeighbors(BaseEstimator):
         exclude: ArrayLike | None = None,
         radius: ArrayLike | None = None,
     ) -> tuple[Floats, Ints]:
-        """Find the nearest rows: distance 0 is a copy, 1 a row that differs in everything.
+        """Find the nearest reference rows of each query row.
 
         Parameters
         ----------
         Y : array-like of shape (n_queries, n_columns)
-            Query rows, NaN where missing; may be empty.
+            Query rows, with NaN for missing values. The array may be empty.
         n_neighbors : int, default=1
-            How many neighbours to return.
+            Number of neighbors to return.
         exclude : array-like of int of shape (n_queries,), default=None
-            For each query the index of the reference row that it is itself, or -1. That row is left
-            out, and no other: a duplicate of it is returned at distance 0.
+            Index of the reference row that each query is itself, or -1. Only that row is skipped. A
+            duplicate of it is returned with distance 0.
         radius : float or array-like of shape (n_queries,), default=None
-            The most distant neighbour that is looked for, of all queries or of each, its own value
-            included; negative for none. It saves most of the search where it is small.
+            Maximum distance of the neighbors, inclusive, for all queries or for each. If it is
+            negative, no neighbor is returned. A small radius saves most of the search.
 
         Returns
         -------
         distances : ndarray of shape (n_queries, n_neighbors)
-            Ascending distances in [0, 1]; infinite where there are no more neighbours in `radius`.
+            Ascending distances in [0, 1], or infinity if there are no more neighbors in `radius`.
         indices : ndarray of shape (n_queries, n_neighbors), int64
-            Indices of the reference rows, the lowest first among equal distances; -1 for none.
+            Indices of the reference rows, the lowest first among equal distances, or -1 for none.
 
         Raises
         ------
@@ -238,9 +240,9 @@ class MixedNearestNeighbors(BaseEstimator):
         return sums / self.n_features_in_, indices
 
     def nearest_mass(self, Y: ArrayLike, *, exclude: ArrayLike | None = None) -> Floats:
-        """Return which share of the queries each reference row is the nearest of.
+        """Return the fraction of the queries for which each reference row is the nearest.
 
-        As the first of what :meth:`nearest_labels` returns.
+        The fractions are the masses of :meth:`nearest_labels`.
         """
         check_is_fitted(self)
         return self.nearest_labels(Y, np.zeros(self.n_samples_fit_, dtype=bool), exclude=exclude)[0]
@@ -248,33 +250,35 @@ class MixedNearestNeighbors(BaseEstimator):
     def nearest_labels(
         self, Y: ArrayLike, labels: ArrayLike, *, exclude: ArrayLike | None = None
     ) -> tuple[Floats, Floats]:
-        """Divide each query evenly among its nearest reference rows, however many they are.
+        """Divide each query evenly among all of its nearest reference rows.
 
         Parameters
         ----------
         Y : array-like of shape (n_queries, n_columns)
-            Query rows, NaN where missing; at least one.
+            Query rows, with NaN for missing values. An empty array is not accepted.
         labels : array-like of bool of shape (n_reference,)
-            Which reference rows have a label.
+            True for the reference rows that have a label.
         exclude : array-like of int of shape (n_queries,), default=None
-            For each query the index of the reference row that it is itself, or -1.
+            Index of the reference row that each query is itself, or -1.
 
         Returns
         -------
         masses : ndarray of shape (n_reference,)
-            The share of the queries that each reference row is the nearest of; they sum to 1.
+            Fraction of the queries for which each reference row is the nearest. The sum is 1.
         labelled : ndarray of shape (n_queries,)
-            For each query, the share of its nearest rows that have a label.
+            For each query, the fraction of its nearest rows that have a label.
 
         Raises
         ------
         InvalidParameterError
-            If there is no query, no row to find, or `labels` or `exclude` does not fit.
+            If `Y` is empty, no row can be found, or `labels` or `exclude` does not fit.
         """
         check_is_fitted(self)
         queries = self._encode(Y)
         if not queries.n_rows:
-            raise InvalidParameterError("MixedNearestNeighbors: nearest_mass needs a query.")
+            raise InvalidParameterError(
+                "MixedNearestNeighbors: nearest_mass requires at least one query, got none."
+            )
         marked = np.asarray(labels)
         if marked.shape != (self.n_samples_fit_,) or marked.dtype != np.bool_:
             raise InvalidParameterError(
@@ -289,23 +293,23 @@ class MixedNearestNeighbors(BaseEstimator):
         return masses / queries.n_rows, labelled
 
     def count_within(self, Y: ArrayLike, radius: ArrayLike, *, limit: Count | None = None) -> Ints:
-        """Count the balls around reference rows that hold each query row.
+        """Count the balls around reference rows that contain each query row.
 
         Parameters
         ----------
         Y : array-like of shape (n_queries, n_columns)
-            Query rows, NaN where missing; may be empty.
+            Query rows, with NaN for missing values. The array may be empty.
         radius : float or array-like of shape (n_reference,)
-            Radius of the ball around every, or around each, reference row, in the unit of the
-            distances. A radius that `kneighbors` returned includes its own boundary exactly. A
-            negative radius, or NaN, holds nothing.
+            Radius of the ball around every reference row, or around each, in the unit of the
+            distances. A ball with a radius that `kneighbors` returned includes its boundary
+            exactly. A ball with a negative radius, or NaN, is empty.
         limit : int, default=None
-            Stop counting a query here: with 1, the count says whether any ball holds it.
+            Maximum count for a query. For example, 1 tests whether any ball contains the query.
 
         Returns
         -------
         ndarray of shape (n_queries,), int64
-            For each query the number of reference rows at most their radius away, at most `limit`.
+            For each query, the number of balls that contain it, up to `limit`.
 
         Raises
         ------
@@ -324,22 +328,22 @@ class MixedNearestNeighbors(BaseEstimator):
         )
 
     def count_around(self, Y: ArrayLike, radius: ArrayLike) -> tuple[Ints, Ints]:
-        """Count the reference rows in the ball around each query row, and the balls around each.
+        """Count the reference rows in the ball of each query, and the balls that contain each row.
 
         Parameters
         ----------
         Y : array-like of shape (n_queries, n_columns)
-            Query rows, NaN where missing; may be empty.
+            Query rows, with NaN for missing values. The array may be empty.
         radius : float or array-like of shape (n_queries,)
-            Radius of the ball around every, or around each, query row; as in :meth:`count_within`.
+            Radius of the ball around every query row, or around each, as in :meth:`count_within`.
 
         Returns
         -------
         inside : ndarray of shape (n_queries,), int64
-            For each query the number of reference rows at most its radius away.
+            For each query, the number of reference rows in its ball.
         held : ndarray of shape (n_reference,), int64
-            For each reference row the number of queries it is so near to: what
-            :meth:`count_within` counts where the tables change places.
+            For each reference row, the number of query balls that contain it. :meth:`count_within`
+            returns the same counts if the two tables are exchanged.
         """
         check_is_fitted(self)
         queries = self._encode(Y)
@@ -380,15 +384,15 @@ class MixedNearestNeighbors(BaseEstimator):
         excluding = bool((own >= 0).any())
         available = self.n_samples_fit_ - excluding
         if all_of_them and n_neighbors > available:
-            besides = " besides the excluded one" if excluding else ""
+            besides = " that remain without the excluded one" if excluding else ""
             raise InvalidParameterError(
-                f"MixedNearestNeighbors: n_neighbors={n_neighbors} neighbours asked for, and there "
-                f"are {available} reference rows{besides}. Ask for fewer, or fit more rows."
+                f"MixedNearestNeighbors: n_neighbors={n_neighbors} is more than the {available} "
+                f"reference rows{besides}. Reduce n_neighbors, or fit more rows."
             )
         return own
 
     def _radii_as_sums(self, radius: ArrayLike, n_balls: int, around: str) -> Floats:
-        """Radii in the unit of the sums, on their grid; -1 for a ball that holds nothing."""
+        """Return radii in the unit of the sums, on their grid, and -1 for an empty ball."""
         radii = np.asarray(radius, dtype=np.float64)
         if radii.shape not in {(), (n_balls,)}:
             raise InvalidParameterError(
@@ -420,7 +424,7 @@ def _divide(
 
 
 def usable_backend(backend: str) -> str:
-    """Return the backend that "auto" stands for on this machine."""
+    """Return the backend that "auto" selects on this machine."""
     if backend == "numpy":
         return backend
     try:  # numba is imported here and nowhere earlier
@@ -451,7 +455,7 @@ def scales(
     widths = None if ranges is None else np.asarray(ranges, dtype=np.float64)
     if widths is not None and (widths.shape != (n_columns,) or (widths < 0).any()):
         raise InvalidParameterError(
-            f"MixedNearestNeighbors: ranges must be {n_columns} numbers >= 0, one a column, "
+            f"MixedNearestNeighbors: ranges must be {n_columns} numbers >= 0, one for each column, "
             f"got {ranges!r}."
         )
     given = np.asarray([] if categorical is None else categorical)

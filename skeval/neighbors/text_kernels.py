@@ -1,4 +1,4 @@
-"""The compiled loops over texts: edits between them, words and runs of words in common."""
+"""Compiled loops over texts, for the edits between them and the words that they share."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from skeval.neighbors.machine_code import jit, jit_inline, jit_without_refcounts
 
-_STEPS_A_WORD = 64  # of the search for texts with long runs; many texts that repeat need more
-_WORD = 64  # bits, each of which stands for a character
+_STEPS_A_WORD = 64  # for each word in the search for long runs. Texts that repeat words need more
+_WORD = 64  # bits, one for each character
 
 
 @jit
@@ -44,9 +44,9 @@ def longest_runs(
     is_query: np.ndarray,
     is_reference: np.ndarray,
 ) -> np.ndarray:
-    """Return for each query the longest run that it shares with any reference; 0 for others.
+    """Return for each query the longest run that it shares with any reference, or 0 for others.
 
-    Texts that are both are left to the caller.
+    The caller processes texts that are a query and a reference.
     """
     longest = np.zeros(is_query.size, dtype=np.int64)
     n = order.size
@@ -77,14 +77,14 @@ def _nearest_references(
     ends: np.ndarray,
     is_reference: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the suffixes of references in order, and where all others stand between them."""
+    """Return the suffixes of references in order, and the places of all others between them."""
     n, n_references = order.size, 0
     for i in range(n):
         n_references += is_reference[text_of[order[i]]]
     reference = np.empty(n_references, dtype=np.int64)  # suffixes of references alone, in order
     between = np.zeros(n_references + 1, dtype=np.int64)
-    place = np.empty(n, dtype=np.int64)  # of a suffix: how many of references come before it
-    before = np.empty(n, dtype=np.int32)  # the run that it shares with the last of these
+    place = np.empty(n, dtype=np.int64)  # number of suffixes of references before a suffix
+    before = np.empty(n, dtype=np.int32)  # length of the run that it shares with the last of these
     after = np.empty(n, dtype=np.int32)
     m, run = 0, 0
     for i in range(n):
@@ -212,11 +212,11 @@ def fewest_edits(
     ends: np.ndarray,
     chosen: np.ndarray,
 ) -> np.ndarray:
-    """Return for the chosen texts how many edits lead to the nearest of the others."""
-    # The chosen texts, which should be of about the same length, are compared with a
-    # character at a time, all by the same instructions, which processors carry out for
-    # several of them at once. That is why rapidfuzz, which compares texts of more than 64
-    # characters one by one, takes about ten times as long for these.
+    """Return the number of edits between each chosen text and the nearest of the others."""
+    # The chosen texts should have about the same length. They are compared one character at a time,
+    # with the same instructions for all texts, so that a processor handles several texts at once.
+    # For texts of more than 64 characters, rapidfuzz compares one character at a time and needs
+    # about ten times as long.
     #
     # Source: H. Hyyro, "A bit-vector algorithm for computing Levenshtein and Damerau edit
     # distances", Nordic Journal of Computing 10 (2003) 29-39.
@@ -266,9 +266,9 @@ def _mark_bits(
     equal: np.ndarray, present: np.ndarray, signs: np.ndarray, starts: np.ndarray,
     chosen: np.ndarray,
 ) -> None:  # fmt: skip
-    """Mark where the chosen texts have each character, and where they have any.
+    """Mark the positions of each character in the chosen texts, and of any character.
 
-    They end at the last bit. Bits before the start of a short one hand on what comes in.
+    The texts end at the last bit. Bits before the start of a short text pass on the carry.
     """
     for i in range(chosen.size):
         end = starts[chosen[i] + 1]
@@ -299,7 +299,7 @@ def _to_next(
 
 @jit_inline
 def _n_bits(word: np.uint64) -> np.uint64:
-    """Count the bits that are set; compilers know this sum for the instruction that it is."""
+    """Count the bits that are set. Compilers translate this sum into a single instruction."""
     pairs = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
     ones = np.uint64(0x3333333333333333)
     fours = (pairs & ones) + ((pairs >> np.uint64(2)) & ones)

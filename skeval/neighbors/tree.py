@@ -1,4 +1,4 @@
-"""The compiled backend of the neighbour engine: trees of leaves with bounds, grown and searched."""
+"""Compiled backend of the neighbor engine, which searches trees of leaves by bounds."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from skeval.neighbors.kernels import NO_ROW, TILE, add_pairs, nearest_rows
 from skeval.neighbors.leaves import Forest, box_leaves
 from skeval.neighbors.machine_code import Bytes, Floats, Ints, jit_inline, jit_without_refcounts
 
-N_CODES = 256  # of a uint8 column
-SAMPLE = 128  # rows looked at to split a node
+N_CODES = 256  # number of codes in a uint8 column
+SAMPLE = 128  # rows that are read to split a node
 SMALL_LEAF, LARGE_LEAF, LARGE_TABLE = 256, 1024, 500_000
-QUERY_LEAF, QUERY_SAMPLE = 16, 32  # queries are only sorted: a rough tree will do
+QUERY_LEAF, QUERY_SAMPLE = 16, 32  # queries are only sorted, for which a rough tree is enough
 BLOCK = 512  # rows read at once without bounds
 BOUNDED_STEP, UNBOUNDED_STEP = 4, 16  # number columns between two tests for an early exit
 PROBE, PROBE_FROM, MAX_READ = 32, 512, 0.6
@@ -23,7 +23,7 @@ PROBE, PROBE_FROM, MAX_READ = 32, 512, 0.6
 
 @dataclass(frozen=True)
 class TreeIndex:
-    """Reference rows in leaves, with the bounds that tell which leaves a query can skip."""
+    """Reference rows in leaves, with bounds from which a query knows the leaves to skip."""
 
     forest: Forest
     leaf_size: int
@@ -33,7 +33,7 @@ class TreeIndex:
     def build(
         cls, rows: Encoded, weights: Floats, n_codes: Sequence[int], leaf_size: int | None
     ) -> TreeIndex:
-        """Grow the tree; `n_codes` counts the codes of each narrow column, unseen included."""
+        """Build the tree, where `n_codes` are the codes of each narrow column with unseen ones."""
         size = leaf_size or (SMALL_LEAF if rows.n_rows < LARGE_TABLE else LARGE_LEAF)
         order, offsets = grow_leaves(
             rows.numbers, rows.codes, weights, np.arange(rows.n_rows), size, SAMPLE
@@ -47,9 +47,10 @@ class TreeIndex:
     def nearest(
         self, queries: Encoded, n_neighbors: int, own: Ints, limits: Floats, n_jobs: int | None
     ) -> tuple[Floats, Ints]:
-        """Return sums and indices of the nearest rows; `own` is skipped, -1 skips none.
+        """Return the sums and the indices of the nearest rows.
 
-        Beyond a query's limit there is nothing: infinite, index -1.
+        The row `own` of a query is skipped, and -1 skips no row. If no row is within the limit of a
+        query, the sum is infinite and the index is -1.
         """
         numbers, codes, order = self._sort_queries(queries)
         search = (numbers, codes, own, np.minimum(limits, MISSING), n_neighbors)
@@ -59,11 +60,11 @@ class TreeIndex:
         return np.where(nothing, np.inf, sums), np.where(nothing, -1, indices)
 
     def count_balls(self, queries: Encoded, radii: Floats, limit: int, n_jobs: int | None) -> Ints:
-        """Count for each query the balls around reference rows that hold it, up to `limit`."""
+        """Count for each query the balls around reference rows that contain it, up to `limit`."""
         forest = self.forest
         n_codes = np.diff(np.append(forest.first, len(forest.absent)))
         asked = TreeIndex.build(queries, forest.weights, n_codes.tolist(), None)
-        # in the order of the leaves: close rows follow each other
+        # in the order of the leaves, so that close rows follow each other
         rows = _by_row(Encoded(forest.numbers, forest.codes, forest.rows.size))
         counts = asked._pairs(*rows, radii[forest.rows], np.arange(forest.rows.size), n_jobs)[1]
         return np.minimum(counts, limit)
@@ -125,7 +126,7 @@ class TreeIndex:
         if bounded is None:
             bounded = n_rows > 2 * self.leaf_size
             if bounded and order.size >= PROBE_FROM:
-                # whether queries spread over the sorted order skip enough rows
+                # test whether queries from all parts of the sorted order skip enough rows
                 picks = order[np.linspace(0, order.size - 1, PROBE).astype(np.intp)]
                 *_, n_read = nearest_rows(
                     self.forest, numbers, codes, own, limits, k, True, BOUNDED_STEP, picks
@@ -133,7 +134,7 @@ class TreeIndex:
                 bounded = bool(n_read <= MAX_READ * PROBE * n_rows)
         if bounded:
             return self.forest, True, BOUNDED_STEP
-        # the same rows in even blocks; the boxes no longer fit and are not looked at
+        # the same rows in even blocks, without the boxes, which no longer fit
         offsets = np.append(np.arange(0, n_rows, BLOCK), n_rows)
         return self.forest._replace(offsets=offsets), False, UNBOUNDED_STEP
 
@@ -181,7 +182,7 @@ def _number_spread(
 
 @jit_inline
 def _count_codes(column: Bytes, order: Ints, start: int, stop: int, size: int, counts: Ints) -> int:
-    """Count the codes of a strided sample into `counts`; return the largest count."""
+    """Count the codes of a strided sample in `counts`, and return the largest count."""
     width = stop - start
     for code in range(counts.size):
         counts[code] = 0
@@ -204,7 +205,7 @@ def _widest_column(
     size: int,
     counts: Ints,
 ) -> int:
-    """Return the column with the largest spread, numbers first; -1 if none varies in the sample."""
+    """Return the column with the largest spread, numbers first, or -1 if no column varies."""
     best, widest = 0.0, -1
     for j in range(numbers.shape[0]):
         spread = _number_spread(numbers[j], weights[j], order, start, stop, size)
@@ -221,7 +222,7 @@ def _widest_column(
 def _sort_sample(
     column: Floats, order: Ints, start: int, stop: int, size: int, sample: Floats
 ) -> None:
-    """Write a strided sample of the span in ascending order (by insertion: it is small)."""
+    """Write a strided sample of the span in ascending order, by insertion because it is small."""
     width = stop - start
     for t in range(size):
         value, slot = column[order[start + t * width // size]], t
@@ -233,7 +234,7 @@ def _sort_sample(
 
 @jit_inline
 def _put_back(order: Ints, border: int, spare: Ints, held: int) -> None:
-    for t in range(held):  # a slice assignment takes two seconds to compile
+    for t in range(held):  # a slice assignment needs two seconds to compile
         order[border + t] = spare[t]
 
 
@@ -241,14 +242,14 @@ def _put_back(order: Ints, border: int, spare: Ints, held: int) -> None:
 def _part_numbers(
     column: Floats, order: Ints, start: int, stop: int, size: int, spare: Ints, sample: Floats
 ) -> int:
-    """Move rows below the sample median to the left, in place and stably; return the border."""
+    """Move rows below the sample median to the left, in place and stably. Return the border."""
     _sort_sample(column, order, start, stop, size, sample)
     median = sample[size // 2]
-    take_median = sample[0] == median  # else nothing would go left
+    take_median = sample[0] == median  # otherwise, no row would move to the left
     border, held = start, 0
     for t in range(start, stop):
         row = order[t]
-        order[border], spare[held] = row, row  # to both: a guess at the side is wrong half the time
+        order[border], spare[held] = row, row  # to both, because guesses of the side often fail
         left = int((column[row] < median) | (take_median & (column[row] == median)))
         border += left
         held += 1 - left
@@ -258,7 +259,7 @@ def _part_numbers(
 
 @jit_inline
 def _mark_left_codes(counts: Ints, size: int, side: Bytes) -> None:
-    """Mark codes for the left side: most frequent first, while it stays at or under half."""
+    """Mark codes for the left side, the most frequent first, up to half of the sample."""
     filled, most = 0, 1
     for code in range(side.size):
         side[code] = 0
@@ -284,7 +285,7 @@ def _part_codes(
     spare: Ints,
     side: Bytes,
 ) -> int:
-    """Move the rows with left codes to the left, in place and stably; return the border."""
+    """Move the rows with left codes to the left, in place and stably. Return the border."""
     _count_codes(column, order, start, stop, size, counts)
     _mark_left_codes(counts, size, side)
     border, held = start, 0
@@ -320,9 +321,9 @@ def _part(
 def grow_leaves(
     numbers: Floats, codes: Bytes, weights: Floats, rows: Ints, leaf_size: int, sample_size: int
 ) -> tuple[Ints, Ints]:
-    """Order `rows` so that close ones are neighbours, cut into leaves of at most `leaf_size`.
+    """Order `rows` so that close rows are adjacent, in leaves of at most `leaf_size` rows.
 
-    Returns the ordered rows and the leaves' offsets.
+    Returns the ordered rows and the offsets of the leaves.
     """
     order, is_stop = rows.copy(), np.zeros(rows.size + 1, np.uint8)
     is_stop[0] = 1

@@ -1,1 +1,1 @@
-"""Numbers in, numbers out: the pure functions under the metrics. No pandas, no state."""
+"""Statistical functions of the metrics, without pandas and without state."""

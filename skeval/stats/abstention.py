@@ -1,4 +1,4 @@
-"""The success of an attacker who gives only the most certain guesses."""
+"""The success of an attacker who makes only the most confident guesses."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 
 from skeval.stats.risks import attack_rate
 
-SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # of guesses that an attacker gives, the surest
-_MIN_RECALL, _RECALL_POWER = 1e-4, 3  # of the precision-recall coefficient, as published
-_WIDEST = 0.5  # a precision whose interval is wider says nothing
+SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # fractions of guesses, the most confident first
+_MIN_RECALL, _RECALL_POWER = 1e-4, 3  # constants of the published precision-recall coefficient
+_WIDEST = 0.5  # a precision with a wider interval is ignored
 
 
 def among_surest(confidence: np.ndarray, shares: Sequence[float] = SHARES) -> np.ndarray:
-    """Return which guesses are among the surest, shape (n, n_shares)."""
+    """Return which guesses are among the most confident ones, shape (n, n_shares)."""
     _, level, counts = np.unique(-confidence, return_inverse=True, return_counts=True)
     surer = np.cumsum(counts) - counts
     n_given = np.maximum(1.0, np.round(np.asarray(shares) * confidence.size))
@@ -26,7 +26,7 @@ def among_surest(confidence: np.ndarray, shares: Sequence[float] = SHARES) -> np
 
 @dataclass(frozen=True)
 class Abstention:
-    """What an attacker achieves who gives the surest share of the guesses, for several shares."""
+    """Success of the most confident guesses of an attacker, for several fractions of them."""
 
     train: np.ndarray
     holdout: np.ndarray
@@ -36,17 +36,17 @@ class Abstention:
 
     @property
     def p_value(self) -> float:
-        """The p-value of all shares together."""
+        """The p-value of all fractions together."""
         return float(self.p_values.min())
 
     @property
     def anonymity_loss(self) -> float:
-        """The anonymity loss coefficient; see :func:`abstaining_test`."""
+        """The anonymity loss coefficient, which :func:`abstaining_test` defines."""
         attack, baseline = (best_coefficient(*part) for part in (self.train, self.holdout))
         return (attack - baseline) / (1.0 - baseline)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what a result says of it."""
+        """Return the fields for the details of a result."""
         by_share = zip(
             SHARES, self.train.T, self.holdout.T, self.pooled.T, self.p_values, strict=True
         )
@@ -68,7 +68,7 @@ class Abstention:
 
 
 def best_coefficient(n_given: np.ndarray, n_right: np.ndarray) -> float:
-    """Get the largest precision-recall coefficient of several shares, the last of which is all."""
+    """Get the largest precision-recall coefficient of several fractions, the last of which is 1."""
     best = 0.0
     for n, right in zip(n_given, n_right, strict=True):
         rate = attack_rate(min(float(right), float(n)), float(n))

@@ -1,4 +1,4 @@
-"""Adversarial accuracy: the share of rows whose nearest neighbour is of their own table."""
+"""Adversarial accuracy, the fraction of rows whose nearest neighbor is in the same table."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ class Adversarial:
 
     @property
     def accuracy(self) -> float:
-        """The mean of both shares."""
+        """The mean of both fractions."""
         return (self.first + self.second) / 2.0
 
 
 def adversarial(
     to_second: Nearest, to_first: Nearest, within_first: Nearest, within_second: Nearest, ties: str
 ) -> Adversarial:
-    """Return the adversarial accuracy of two tables from their nearest neighbours."""
+    """Return the adversarial accuracy of two tables from their nearest neighbors."""
     n_first = within_first[0].size
     own = [
         own_is_nearer(other[0], within[0], ties)
         for other, within in ((to_second, within_first), (to_first, within_second))
     ]
-    # position in the pooled rows, the first table's rows before those of the second
+    # position in the pooled rows, in which the rows of the first table come first
     of_first = np.where(own[0] > 0, within_first[1], n_first + to_second[1])
     of_second = np.where(own[1] > 0, n_first + within_second[1], to_first[1])
     towards = np.concatenate([of_first, of_second])
@@ -45,36 +45,36 @@ def adversarial(
 
 
 def own_is_nearer(to_other: np.ndarray, within: np.ndarray, ties: str) -> np.ndarray:
-    """Return 1 for rows whose own table is nearer than another, else 0; ties count as given."""
+    """Return 1 for rows that are nearer to their own table and 0 for others, with given ties."""
     nearer = (to_other > within).astype(np.float64)
     return nearer + 0.5 * (to_other == within) if ties == "half" else nearer
 
 
 def _paired_sum(centred: np.ndarray, towards: np.ndarray) -> float:
-    """Return the sum of squares, and of products over rows that are each other's nearest."""
-    # Two such rows have one answer between them. Counting them as two would make the variance
-    # a third too small.
+    """Return the sum of squares plus the sum of products over mutual nearest neighbors."""
+    # Two such rows have the same answer. If they counted as independent, the variance would be
+    # one third too small.
     is_mutual = (towards >= 0) & (towards[towards] == np.arange(towards.size))
     products = (centred * centred[towards])[is_mutual]
     return max(0.0, float(centred @ centred + products.sum()))
 
 
 def clustered_variance(holds: np.ndarray, clusters: np.ndarray) -> float:
-    """Return the variance of a share where the rows of one cluster are one piece of evidence."""
+    """Return the variance of a fraction if the rows of a cluster depend on each other."""
     sums = np.bincount(clusters, holds - holds.mean())
     return float(sums @ sums) / holds.size**2
 
 
 def share_with_pairs(holds: np.ndarray, towards: np.ndarray) -> tuple[float, float]:
-    """Return the share of rows for which a statement holds, and its variance."""
+    """Return the fraction of rows for which a statement is true, and its variance."""
     share = float(holds.mean())
     return share, _paired_sum(holds - share, towards) / holds.size**2
 
 
 def paired_interval(share: float, variance: float, n: int) -> tuple[float, float]:
-    """Return Wilson's interval of a share, at as many independent rows as have its variance.
+    """Return Wilson's interval of a fraction for the effective number of independent rows.
 
-    If the share is 0 or 1 no variance shows; every row then counts as one of a pair.
+    If the fraction is 0 or 1, the variance is unknown, and every row counts as one of a pair.
     """
     spread = share * (1.0 - share)
     n_effective = spread / variance if variance > 0 and spread > 0 else n / 2.0
@@ -82,11 +82,11 @@ def paired_interval(share: float, variance: float, n: int) -> tuple[float, float
 
 
 def labels_in_lists(rows: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return whether each list holds a row labelled True, and whether it holds no other."""
+    """Return whether each list contains a row labeled True, and whether it contains no other."""
     has_any = np.zeros((len(rows), labels.shape[1]), dtype=np.uint8)
     has_all = np.full_like(has_any, 255)
     lengths = (rows >= 0).sum(axis=1)
-    order = np.argsort(-lengths, kind="stable")  # so that the lists of a length are one slice
+    order = np.argsort(-lengths, kind="stable")  # the lists of one length are then one slice
     for place, column in enumerate(rows[order].T):
         n_longer = int(np.count_nonzero(lengths > place))
         of_listed = labels[column[:n_longer]]
@@ -101,7 +101,7 @@ def bit_counts(bits: np.ndarray) -> np.ndarray:
     counts, weight = np.zeros(8 * bits.shape[1], dtype=np.int64), 1
     while len(bits):
         carried = []
-        while len(bits) >= 3:  # three rows are one of their sum's last digits and one that carries
+        while len(bits) >= 3:  # replace three rows with the last digit of their sum and the carry
             third = len(bits) // 3
             a, b, c = bits[: 3 * third].reshape(3, third, -1)
             differ = a ^ b

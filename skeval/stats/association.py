@@ -1,4 +1,4 @@
-"""Strength of association in contingency tables, one or many of them side by side."""
+"""Strength of association in contingency tables, one or several at once."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from scipy.special import xlogy
 class SideBySide:
     """Contingency tables of one column with each of several others, and their association."""
 
-    # Counting the pairs of one column with all others gives its tables side by side;
-    # thousands of pairs are measured without a loop over them.
+    # The counts of the pairs of one column with all others are adjacent tables. Therefore,
+    # thousands of pairs are computed without a loop.
 
     def __init__(self, tables: np.ndarray, starts: Sequence[int] | np.ndarray = (0,)) -> None:
         self.tables = tables
@@ -21,7 +21,7 @@ class SideBySide:
         self.rows = np.add.reduceat(tables, self.starts, axis=1)  # sums by row and table
         self.columns = tables.sum(axis=0)
         self.n = self.rows.sum(axis=0).astype(np.float64)
-        self.n_rows = (self.rows > 0).sum(axis=0)  # that a table uses
+        self.n_rows = (self.rows > 0).sum(axis=0)  # rows that a table uses
         self.n_columns = self._sums((self.columns > 0).astype(np.int64))
         self.vary = (self.n_rows > 1) & (self.n_columns > 1)
 
@@ -30,7 +30,7 @@ class SideBySide:
         return np.asarray(np.add.reduceat(of_columns, self.starts))
 
     def chi_square(self, *, yates: bool = False) -> np.ndarray:
-        """Return Pearson's chi-square of each table; by `yates` with his correction where 2 x 2."""
+        """Return Pearson's chi-square of each table, with `yates` corrected for 2 x 2 tables."""
         table = np.repeat(
             np.arange(self.starts.size), np.diff(self.starts, append=self.columns.size)
         )
@@ -44,12 +44,11 @@ class SideBySide:
         return self._sums(terms.sum(axis=0))
 
     def cramers_v(self, *, bias_correction: bool = True) -> np.ndarray:
-        """Return Cramer's V: 0 for independent columns, 1 where each determines the other."""
+        """Return Cramer's V, from 0 for independent columns to 1 if each determines the other."""
         # .. math:: V = \sqrt{\chi^2 / (n \min(r - 1, k - 1))}
         #
-        # without Yates' correction. Corrected for bias, `phi2 = max(0, chi2 / n - (r -
-        # 1)(k - 1) / (n - 1))` stands for `chi2 / n`, and `r - (r - 1)^2 / (n - 1)` for
-        # r.
+        # without Yates' correction. The correction for bias replaces `chi2 / n` with `phi2 =
+        # max(0, chi2 / n - (r - 1)(k - 1) / (n - 1))`, and r with `r - (r - 1)^2 / (n - 1)`.
         #
         # Source: W. Bergsma, "A bias-correction for Cramer's V and Tschuprow's T",
         # Journal of the Korean Statistical Society 42 (2013),
@@ -61,18 +60,18 @@ class SideBySide:
                 phi2 = np.maximum(0.0, phi2 - (r - 1) * (k - 1) / (n - 1))
                 r, k = r - (r - 1) ** 2 / (n - 1), k - (k - 1) ** 2 / (n - 1)
             most = np.minimum(r, k) - 1
-            # where nearly every row has a level of its own the correction leaves nothing to measure
+            # if nearly every row has its own category, the corrected value is undefined
             v = np.sqrt(np.minimum(1.0, phi2 / most))
         return np.where(self.vary & (most > 0.0), v, np.nan)
 
     @cached_property
     def row_entropy(self) -> np.ndarray:
-        """Entropy of the rows' column in each table, in nats."""
+        """Entropy of the column in the rows of each table, in nats."""
         return self._entropy(xlogy(self.rows, self.rows).sum(axis=0))
 
     @cached_property
     def column_entropy(self) -> np.ndarray:
-        """Entropy of the columns' column in each table, in nats."""
+        """Entropy of the column in the columns of each table, in nats."""
         return self._entropy(self._sums(xlogy(self.columns, self.columns)))
 
     def _entropy(self, of_counts: np.ndarray) -> np.ndarray:
@@ -81,19 +80,18 @@ class SideBySide:
 
     @cached_property
     def mutual_information(self) -> np.ndarray:
-        """Mutual information in nats, the plug-in estimate: 0 for independent columns.
+        """Mutual information in nats, computed with the plug-in estimate.
 
-        Independent columns have about ``(r - 1)(k - 1) / (2 n)`` in n rows, not 0.
+        Independent columns have about ``(r - 1)(k - 1) / (2 n)`` in n rows instead of 0.
         """
         joint = self._entropy(self._sums(xlogy(self.tables, self.tables).sum(axis=0)))
         return np.asarray(np.maximum(0.0, self.row_entropy + self.column_entropy - joint))
 
     def theils_u(self) -> np.ndarray:
-        """Get how much of each column's uncertainty the other takes away: 0 none, 1 all of it."""
+        """Get Theil's U, the fraction of each column's entropy that the other column explains."""
         # .. math:: U(X \mid Y) = (H(X) - H(X \mid Y)) / H(X)
         #
-        # with the entropy H. It is biased upwards where there are many levels for few
-        # rows.
+        # with the entropy H. If there are many categories for few rows, U is biased upwards.
         #
         # Source: H. Theil, "On the estimation of relationships involving qualitative
         # variables", American Journal of Sociology 76 (1970), doi:10.1086/224909.
@@ -105,9 +103,9 @@ class SideBySide:
     def normalized_information(
         self, average: str = "arithmetic", correction: str | None = "miller-madow"
     ) -> np.ndarray:
-        """Get the mutual information as a share of the entropies: 0 independent, 1 determined."""
-        # `max(0, I - E) / (H - E)`, with I the mutual information, E what chance gives
-        # and H the average entropy. If I does not exceed E, the value is 0.
+        """Get the mutual information as a fraction of the average entropy, from 0 to 1."""
+        # It is `max(0, I - E) / (H - E)`, where I is the mutual information, E is the expected
+        # value for independent columns, and H is the average entropy.
         #
         # Source: N. X. Vinh, J. Epps, J. Bailey, "Information theoretic measures for
         # clusterings comparison", Journal of Machine Learning Research 11 (2010).
@@ -119,7 +117,7 @@ class SideBySide:
         return np.where(self.vary, np.where(beyond > 0.0, share, 0.0), np.nan)
 
     def _chance(self, correction: str | None) -> np.ndarray:
-        """Return the mutual information that independent columns have on average."""
+        """Return the mean mutual information of independent columns."""
         if correction is None:
             return np.zeros(self.n.shape)
         if correction == "miller-madow":
@@ -139,12 +137,12 @@ def _average(first: np.ndarray, second: np.ndarray, average: str) -> np.ndarray:
 
 
 def _expected_information(table: np.ndarray) -> float:
-    from sklearn.metrics.cluster import expected_mutual_information  # takes long to import
+    from sklearn.metrics.cluster import expected_mutual_information  # slow to import
 
     used = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0].astype(np.int64)
     return float(expected_mutual_information(used, int(used.sum()))) if used.size else float("nan")
 
 
 def cramers_v(table: np.ndarray, *, bias_correction: bool = True) -> float:
-    """Return Cramer's V of one table of counts; see :meth:`SideBySide.cramers_v`."""
+    """Return Cramer's V of one table of counts, see :meth:`SideBySide.cramers_v`."""
     return float(SideBySide(np.asarray(table)).cramers_v(bias_correction=bias_correction)[0])

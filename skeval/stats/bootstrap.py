@@ -1,4 +1,4 @@
-"""Bootstrap replicates of a statistic of rows, and the intervals that they give."""
+"""Bootstrap replicates of a statistic of rows, and intervals from these replicates."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from functools import lru_cache
 
 import numpy as np
 
-_CELLS = 1_000_000  # weights held at a time
-_KEPT = 20_000_000  # counts, a byte each, that are kept for the next statistic of the same rows
-# noise of scale 1 makes a norm of noise, a second one sqrt(2) of it: from what the bootstrap adds
-# to the measure, what noise has added already is at most this many times as much
+_CELLS = 1_000_000  # maximum number of weights in memory
+_KEPT = 20_000_000  # maximum number of counts (bytes) that are kept for the next statistic
+# Two noise terms of equal scale increase a norm by sqrt(2) times the increase of one term.
+# Therefore, the noise in the measure is at most this factor times the increase in the bootstrap.
 _SEEN = 1.0 / (np.sqrt(2.0) - 1.0)
 
 
 def row_weights(n_rows: int, n_replicates: int, seed: int) -> Iterator[np.ndarray]:
-    """Yield chunks of weights, shape (n_chunk, n_rows): the numbers of draws with replacement.
+    """Yield chunks of weights, that is the numbers of draws, of shape (n_chunk, n_rows).
 
-    They are whole numbers in single precision, which holds them exactly.
+    The weights are integers in single precision, which is exact for them.
     """
     few = n_rows * n_replicates <= _KEPT
     chunks = (
@@ -48,7 +48,7 @@ def _draw_weights(n_rows: int, n_replicates: int, seed: int) -> Iterator[np.ndar
 def bootstrap_values(
     statistic: Callable[[np.ndarray], np.ndarray], n_rows: int, n_replicates: int, seed: int
 ) -> np.ndarray:
-    """Return a statistic of the rows as they are, then of each bootstrap replicate."""
+    """Return a statistic of the rows, followed by the statistic of each bootstrap replicate."""
     parts = [statistic(np.ones((1, n_rows), dtype=np.float32))]
     parts += [statistic(weights) for weights in row_weights(n_rows, n_replicates, seed)]
     return np.concatenate(parts)
@@ -57,9 +57,9 @@ def bootstrap_values(
 def percentile_interval(
     replicates: np.ndarray, confidence: float = 0.95
 ) -> tuple[float, float] | None:
-    """Return the interval between quantiles of the replicates; it holds the first, the value.
+    """Return the interval between quantiles of the replicates, which contains the first one.
 
-    None where fewer than half of them are defined.
+    The first replicate is the value. The result is None if fewer than half are defined.
     """
     value, others = float(replicates[0]), replicates[1:]
     known = others[~np.isnan(others)]
@@ -72,7 +72,7 @@ def percentile_interval(
 def inflated_interval(
     replicates: np.ndarray, confidence: float = 0.95
 ) -> tuple[float, float] | None:
-    """Return an interval of a measure that noise makes larger, not below 0."""
+    """Return an interval of a nonnegative measure that noise makes larger."""
     interval = difference_interval(replicates, np.zeros_like(replicates), confidence)
     return None if interval is None else (max(interval[0], 0.0), interval[1])
 
@@ -81,9 +81,9 @@ def difference_interval(
     first: np.ndarray, second: np.ndarray, confidence: float = 0.95
 ) -> tuple[float, float] | None:
     """Return an interval of the difference of two measures that noise makes larger."""
-    # The reflected quantiles of the replicates' differences around their mean, widened by the
-    # bias that each measure may have: downwards by that of `first`, upwards by that of
-    # `second`.
+    # The interval consists of the reflected quantiles of the replicates' differences around their
+    # mean. It is extended by the possible bias of each measure, downwards by the bias of `first`
+    # and upwards by the bias of `second`.
     differences = first - second
     value, known = float(differences[0]), ~np.isnan(differences[1:])
     if np.isnan(value) or not known.any() or 2 * known.sum() < known.size:

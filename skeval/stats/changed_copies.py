@@ -1,4 +1,4 @@
-"""Rows of a release that equal a unique row of a real table but for a few cells."""
+"""Rows of a release that equal a unique row of a real table except for a few cells."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from skeval.stats.copied_rows import CHANCE, Copied, Repeats, count_copies, repe
 
 BLANKED = "missing cells left out"
 STRANGE = "cells that are missing or of no real row left out"
-_MAX_READ = 2 * 10**7  # rows, times the ways to leave cells out
+_MAX_READ = 2 * 10**7  # maximum number of rows, times the ways to leave cells out
 _MAX_PATTERNS = 256
-_MIN_COLUMNS = 5  # of a table: narrower rows, of some cells alone, meet too often by chance
-_MAX_NAMED = 5  # columns in a sentence
-_MIN_REPEATED = 10  # times that a release repeats a row before the row counts alone
-_RARELY = 1e-4  # chance that a row so common in the population is only once among the real rows
+_MIN_COLUMNS = 5  # in a narrower table, too many rows are equal at random
+_MAX_NAMED = 5  # maximum number of columns in a sentence
+_MIN_REPEATED = 10  # a row is counted separately if the release repeats it this number of times
+_RARELY = 1e-4  # probability that a common row of the population is unique among the real rows
 
 
 def changed_copies(
     codes: Mapping[str, np.ndarray], n_rows: tuple[int, ...], strange: Mapping[str, np.ndarray]
 ) -> tuple[str, Copied] | None:
-    """Find copies of train rows of which a few cells were changed."""
+    """Find copies of training rows in which a few cells were changed."""
     if part := partial_copies(codes, n_rows):
         names, train = part
         return f"{_names_in_words(names)} left out", train
@@ -52,13 +52,13 @@ def _names_in_words(names: tuple[str, ...]) -> str:
 def partial_copies(
     codes: Mapping[str, np.ndarray], n_rows: tuple[int, ...]
 ) -> tuple[tuple[str, ...], Copied] | None:
-    """Find copies of train rows in which one column was changed."""
-    # Columns that are constant in the release and not in train are left out at any rate: rows
-    # cannot agree in them. Then each of the others is, one at a time. Any count exceeds its
-    # bound in one of a hundred releases of fresh rows, at most.
+    """Find copies of training rows in which one column was changed."""
+    # Columns that are constant in the release and not in the training data are always left out,
+    # because rows cannot agree in them. Then, each of the other columns is left out in turn. In a
+    # release of new rows, the probability that any count exceeds its bound is at most 1%.
     #
-    # A row's value is the sum of random numbers of its cells, 64 bits each, so that leaving a
-    # column out is a subtraction.
+    # The value of a row is the sum of random 64-bit numbers of its cells, so that a column is left
+    # out by a subtraction.
     start = sum(n_rows[:2])
     idle = [
         name
@@ -73,10 +73,10 @@ def partial_copies(
 def repeated_copies(
     codes: Mapping[str, np.ndarray], n_rows: tuple[int, ...]
 ) -> tuple[tuple[str, ...], Copied] | None:
-    """Find train rows that a release repeats many times, each time with a few other cells."""
-    # An example is one patient who is in the release fifty times, with another birthday in
-    # each row. One row of train among all rows of the release is no more than chance allows;
-    # among the few rows that the release repeats so often, it is more.
+    """Find training rows that a release repeats many times with a few changed cells."""
+    # For example, one patient may be in the release fifty times, with a different birthday in each
+    # row. Among all rows of the release, one training row is within the bound. However, among the
+    # few rows that the release repeats often, one training row exceeds the bound.
     times = _min_repeats(n_rows)
     if len(codes) < _MIN_COLUMNS or times > n_rows[2]:
         return None
@@ -86,15 +86,15 @@ def repeated_copies(
 
 
 def _most_varied(codes: Mapping[str, np.ndarray], n_train: int) -> list[tuple[str, ...]]:
-    """Return the two columns that have the most values in train, then the three, and so on."""
-    # A person's account numbers, addresses and sums are easily drawn anew in each row.
+    """Return the two columns with the most training values, then the three, and so on."""
+    # Account numbers, addresses and sums of an individual are easily replaced in each row.
     n_values = {name: np.unique(of_column[:n_train]).size for name, of_column in codes.items()}
     names = sorted(codes, key=lambda name: (-n_values[name], name))
     return [tuple(names[:k]) for k in range(2, len(names) - _MIN_COLUMNS + 1)]
 
 
 def _min_repeats(n_rows: tuple[int, ...]) -> int:
-    """Return how often a release repeats a row that, if as common, would be several real rows."""
+    """Return the number of repeats from which a row is expected several times in real rows."""
     share_real = sum(n_rows[:2]) / sum(n_rows)
     return max(_MIN_REPEATED, int(nbinom.isf(_RARELY, 2, share_real)) + 1)
 
@@ -105,7 +105,7 @@ def _most_beyond_chance(
     left_out: list[tuple[str, ...]],
     times: int = 1,
 ) -> tuple[tuple[str, ...], Copied] | None:
-    """Return which columns to leave out to find the most copies beyond chance, if there are any."""
+    """Return the columns to leave out for the most copies above the bound, or None."""
     chance = CHANCE / max(1, len(left_out))
     found = [
         (names, one)
@@ -122,9 +122,9 @@ def blanked_copies(
     # Each row of the release is compared in the columns in which it has a value. How often
     # real rows repeat each other in these columns is estimated from their pairs. A cell is
     # never left out because of its value, since the cells that remain would agree with real
-    # rows more often than pairs of real rows do. In many tables, rows that lack the same
-    # cells are of one kind, and repeat each other more often than other rows do. Therefore, a
-    # number beyond chance is also compared with the number of holdout rows that the release
+    # rows more often than pairs of real rows do. In many tables, rows with the same missing
+    # cells are similar, and repeat each other more often than other rows do. Therefore, a
+    # number above the bound is also compared with the number of holdout rows that the release
     # repeats in the same way. The result is None if no cell is missing, or if the table has
     # fewer than five columns. Among very many combinations of columns, the most frequent ones
     # are compared.
@@ -158,18 +158,17 @@ def strange_copies(
     chance: float = CHANCE,
 ) -> Copied | None:
     """Count unique training rows that a release repeats except for cells that no real row has."""
-    # Every cell that remains is known to be real, and in columns of many levels such cells
-    # often agree with a real row. How many rows agree by chance is therefore counted among
-    # the holdout rows, from which the cells are selected in the same way. The result is None
-    # without holdout rows, if there are no such cells, or if the table has fewer than five
-    # columns.
+    # Every cell that remains is known to be real, and in columns with many categories, such cells
+    # often agree with a real row. Therefore, the number expected by chance is counted among the
+    # holdout rows, from which the cells are selected in the same way. The result is None without
+    # holdout rows, if there are no such cells, or if the table has fewer than five columns.
     return _beside_holdout(_patterns(codes, n_rows, strange), n_rows, chance)
 
 
 def _patterns(
     codes: Mapping[str, np.ndarray], n_rows: tuple[int, ...], marks: Mapping[str, np.ndarray]
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield classes of all rows without the columns that release rows have marked, and which do."""
+    """Yield classes of all rows without columns marked in release rows, and a mask of these."""
     names = list(codes)
     marked = np.column_stack([marks[name] for name in names])
     if len(names) < _MIN_COLUMNS or not marked.any():
@@ -183,13 +182,13 @@ def _patterns(
 
 
 def _counts(classes: np.ndarray, *parts: np.ndarray) -> list[np.ndarray]:
-    """Return how often each of the classes is in each of the parts."""
+    """Return how often each class occurs in each part."""
     n_classes = int(classes.max(initial=-1)) + 1
     return [np.bincount(part, minlength=n_classes) for part in parts]
 
 
 def _expected_repeats(pool: np.ndarray, release: np.ndarray, n_train: int, n_drawn: int) -> float:
-    """Return how many repeats are expected, of a release that may repeat itself more than most."""
+    """Return the expected number of repeats, for a release that may repeat itself often."""
     real, own = (
         repeats_seen(counts, n_train, n_drawn).expected_count for counts in (pool, release)
     )
@@ -200,9 +199,8 @@ def scattered_copies(
     codes: Mapping[str, np.ndarray], n_rows: tuple[int, ...], k: int, chance: float = CHANCE
 ) -> Copied | None:
     """Count unique training rows that a release repeats except for any `k` cells of each row."""
-    # How many rows agree by chance is counted among the holdout rows. The result is None
-    # without holdout rows, if no column would be left, or if there are too many rows and
-    # columns.
+    # The number expected by chance is counted among the holdout rows. The result is None without
+    # holdout rows, if no column would be left, or if there are too many rows and columns.
     left_out = list(combinations(codes, k))
     if len(codes) <= k + 1 or len(left_out) * sum(n_rows) > _MAX_READ:
         return None
@@ -215,8 +213,8 @@ def _beside_holdout(
     compared: Iterator[tuple[np.ndarray, np.ndarray]], n_rows: tuple[int, ...], chance: float
 ) -> Copied | None:
     """Count the training rows that release rows match, and the holdout rows in the same way."""
-    # Only a row that no other real row equals counts, so that a row counts for the training
-    # data and for the holdout data under the same condition, at any sizes of the two.
+    # Only unique real rows count, so that the condition is the same for training and holdout rows,
+    # for any sizes of the two tables.
     n_train, n_holdout, n_release = n_rows
     start = n_train + n_holdout
     hit, by = np.zeros(start, dtype=bool), np.zeros((2, n_release), dtype=bool)
@@ -258,8 +256,8 @@ def _without(
 def _count_value_copies(
     values: np.ndarray, n_rows: tuple[int, ...], chance: float, times: int
 ) -> Copied:
-    """Count copies among the rows that the release repeats `times` times or more, each once."""
-    # sorted with the table in the two lowest bits, rows are counted without a table of hashes
+    """Count distinct copies among the rows that the release repeats at least `times` times."""
+    # the table is in the two lowest bits of the sorted rows, so that no hash table is necessary
     tables = np.repeat(np.arange(3, dtype=np.uint64), n_rows)
     rows = np.sort((values & ~np.uint64(3)) | tables)
     starts = np.flatnonzero(np.diff(rows >> np.uint64(2), prepend=np.uint64(2**63)))

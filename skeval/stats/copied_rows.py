@@ -1,7 +1,7 @@
-"""How many rows of a release equal a row that is unique in a real table, where nothing was copied.
+"""The number of rows of a release that equal a unique real row if nothing was copied.
 
-Real rows repeat each other: most do in a narrow table, and none in a wide one. Pairs of real rows
-show how often they do.
+Real rows repeat each other. In a narrow table, most rows do, and in a wide table, no rows do.
+The number of such rows is estimated from pairs of real rows.
 """
 
 from __future__ import annotations
@@ -18,34 +18,36 @@ from skeval.stats.distributions import log_choose
 from skeval.utils.formatting import as_float
 
 Form = Literal["copies", "copies of a value", "near copies", "near copies of one"]
-UNCOUNTED = "copies of train rows were not counted"  # as where no metric looks for any
-CHANCE = 0.01  # of more repeats than the bound, where nothing was copied
-_PRIOR = 0.5  # Jeffreys' prior of a Poisson rate, in events seen
+UNCOUNTED = "copies of training rows were not counted"  # for example without a metric of copies
+CHANCE = 0.01  # probability of more repeats than the bound if nothing was copied
+_PRIOR = 0.5  # Jeffreys' prior of a Poisson rate, in observed events
 _PAIR = np.array([2])
-_USUAL = 2.0  # pairs of real rows, by those of train and release, where all tables are of one size
+# Number of pairs of real rows, divided by the number of pairs of a training row and a release row,
+# if all tables have the same size
+_USUAL = 2.0
 
 
 @dataclass(frozen=True)
 class Repeats:
-    """What was seen of real rows that repeat each other."""
+    """The observed number of real rows that repeat each other."""
 
     seen: float
     exposure: float
 
     @property
     def expected_count(self) -> float:
-        """How many repeats a release of fresh rows has on average."""
+        """The mean number of repeats in a release of new real rows."""
         return self.seen / self.exposure
 
     @property
     def upper_bound(self) -> int:
-        """The most repeats that a release of fresh rows has, but in one of a hundred."""
+        """The number of repeats that only one of a hundred releases of new real rows exceeds."""
         return self.bound(CHANCE)
 
     def bound(self, chance: float) -> int:
-        """Return the most repeats that a release of fresh rows has, but with that chance."""
-        # It is a bound of prediction: how many repeats are seen is random as how many
-        # there will be is, so that their number is negative binomial.
+        """Return the number of repeats that new real rows exceed with this probability."""
+        # It is a prediction bound. Both the observed and the future number of repeats are
+        # random, so that the future number is negative binomial.
         success = self.exposure / (1.0 + self.exposure)
         return int(nbinom.ppf(1.0 - chance, self.seen + _PRIOR, success))
 
@@ -55,16 +57,16 @@ class Repeats:
 
 def repeats_seen(counts: np.ndarray, n_reference: int, n_drawn: int) -> Repeats:
     """Count in a pool of rows how many values are repeats, over all ways to divide it in two."""
-    # A value is a repeat if it stands once in the reference and at least once among the rows
-    # drawn.
+    # A value is a repeat if it occurs once in the reference and at least once among the drawn
+    # rows.
     #
-    # With n rows in the pool, of which a are made the reference and b are drawn at random, a
-    # value that is in c of them is a repeat with probability
+    # Let the pool have n rows, of which a rows are the reference and b rows are drawn at random.
+    # A value that occurs in c rows of the pool is a repeat with probability
     #
     # .. math:: w_c = h(1; n, c, a) - h(0; n, c, b) \, h(1; n - b, c, a)
     #
-    # with h the hypergeometric distribution. The sum over values is how many repeats are
-    # expected; a pair of equal rows counts as one event seen.
+    # with h the hypergeometric distribution. The sum over values is the expected number of
+    # repeats. A pair of equal rows counts as one observed event.
     pool = int(counts.sum())
     if pool < 2:
         return Repeats(0.0, 1.0 / max(1, n_reference * n_drawn))
@@ -73,7 +75,7 @@ def repeats_seen(counts: np.ndarray, n_reference: int, n_drawn: int) -> Repeats:
     reference = min(n_reference, pool - drawn)
     scale = n_reference / reference * n_drawn / drawn
     copies, n_values = np.unique(np.concatenate([counts[counts > 1], _PAIR]), return_counts=True)
-    n_values[copies == 2] -= 1  # the pair that stands for what was not seen
+    n_values[copies == 2] -= 1  # the added pair, which was not observed
     chance = scale * _repeat_chance(copies, pool, reference, drawn)
     heaviest = float(chance.max())
     return Repeats(float(n_values @ chance) / heaviest, 1.0 / heaviest)
@@ -86,7 +88,7 @@ def _repeat_chance(copies: np.ndarray, pool: int, reference: int, drawn: int) ->
 
 
 def chance_of_one(copies: np.ndarray, pool: int, reference: int) -> np.ndarray:
-    """Return the chance that exactly one of the copies is among the reference."""
+    """Return the probability that exactly one of the copies is in the reference."""
     log = _log_ways(pool - copies, reference - 1) - _log_ways(pool, reference)
     return np.asarray(copies * np.exp(log))
 
@@ -98,7 +100,7 @@ def _log_ways(n: np.ndarray | int, k: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Copied:
-    """How many rows that are unique in a real table are in a release, and how many may be."""
+    """The number of rows of a release that are unique in a real table, with its bound."""
 
     n: int
     most: int
@@ -106,25 +108,25 @@ class Copied:
     repeats: Repeats | None = field(default=None, compare=False, repr=False)
 
     def of_several(self, n_counts: int) -> Copied:
-        """Return the count with a bound that this number of counts together exceeds as seldom."""
+        """Return the count with a bound that is corrected for this number of counts."""
         if self.repeats is None or n_counts < 2:
             return self
         return replace(self, most=self.repeats.bound(CHANCE / n_counts))
 
     @property
     def beyond_chance(self) -> bool:
-        """Whether there are more than chance explains."""
+        """Whether there are more than the bound."""
         return self.n > self.most
 
     @property
     def in_doubt(self) -> bool:
-        """Whether there are more than chance explains, had more real rows shown how it works."""
+        """Whether there would be more than the bound if there were more real rows."""
         return 0 <= self.usual < self.n <= self.most
 
 
 @dataclass(frozen=True)
 class Copies:
-    """How many units of train that nothing else in train equals a release repeats, and may."""
+    """The number of unique training records that a release repeats, with its bound."""
 
     what: str
     train: Copied
@@ -137,19 +139,19 @@ class Copies:
 
     @property
     def leak_sentence(self) -> str:
-        """The sentence on copies beyond chance; empty if there are none."""
+        """The sentence on copies if there are more than the bound, or an empty text."""
         if not self.train.beyond_chance:
             return ""
         most = self.train.most
         by_chance = f"at most {most:,}" if most else "none"
-        return f"Copies found: {self._standing}, by chance {by_chance} would."
+        return f"Copies found: {self._standing}, compared with {by_chance} expected by chance."
 
     @property
     def some(self) -> str:
-        """The sentence on copies that chance explains; empty if there are none."""
+        """The sentence on copies if there are no more than the bound, or an empty text."""
         if not self.train.n or self.train.beyond_chance or self.form.startswith("near"):
             return ""
-        return f"{self._standing}, by chance up to {self.train.most:,} would"
+        return f"{self._standing}, compared with up to {self.train.most:,} expected by chance"
 
     @property
     def _standing(self) -> str:
@@ -160,42 +162,42 @@ class Copies:
             return f"{n:,} {self.what} of the training data have a near copy in the synthetic data"
         if self.form == "near copies of one":
             return f"{n:,} synthetic {self.what} are near copies of one training record"
-        which, stand = ("one of the", "stands") if n == 1 else (f"{n:,}", "stand")
-        return f"{which} {self.what} that are unique in train {stand} in the release"
+        which, stand = ("one of the", "occurs") if n == 1 else (f"{n:,}", "occur")
+        return f"{which} {self.what} that are unique in the training data {stand} in the release"
 
     @property
     def of_holdout(self) -> str:
-        """The sentence on holdout rows in the release beyond chance; empty if there are none."""
+        """The sentence on copies of holdout rows if there are more than the bound."""
         if self.holdout is None or not self.holdout.beyond_chance:
             return ""
         return (
-            f"{self.holdout.n:,} {self.what} that are unique in the holdout stand in the release, "
-            f"by chance at most {self.holdout.most:,} would: whoever made the release had them, or "
-            "the roles are mixed up."
+            f"{self.holdout.n:,} {self.what} that are unique in the holdout occur in the release, "
+            f"compared with at most {self.holdout.most:,} expected by chance. The generator had "
+            "access to holdout rows, or the roles are mixed up."
         )
 
     @property
     def hidden(self) -> str:
-        """The sentence on cells that cannot be read, in more rows than chance copies."""
+        """The sentence on cells that cannot be read if they are in more rows than the bound."""
         if self.unread <= self.train.most:
             return ""
         return (
-            f"Of the {self.what} of the release, {self.unread:,} have cells that cannot be read: "
-            "whether they are copies cannot be told."
+            f"In {self.unread:,} {self.what} of the release, cells cannot be read. Therefore, it "
+            "cannot be determined whether these are copies."
         )
 
     @property
     def untold(self) -> str:
-        """The sentence on copies if too few real rows show whether chance explains them."""
+        """The sentence on copies if there are too few real rows to estimate the bound."""
         if not self.train.in_doubt:
             return ""
         return (
-            f"{self.train.n:,} {self.what} that are unique in train stand in the release, and too "
-            "few real rows show how many would by chance."
+            f"{self.train.n:,} {self.what} that are unique in the training data occur in the "
+            "release. There are too few real rows to estimate how many are expected by chance."
         )
 
     def of_several(self, n_counts: int, where: str) -> Copies:
-        """Return what was counted in one of this number of parts of the tables."""
+        """Return the counts as the counts of one of this number of parts of the tables."""
         held = None if self.holdout is None else self.holdout.of_several(n_counts)
         train = self.train.of_several(n_counts)
         return replace(self, what=f"{self.what} {where}", train=train, holdout=held)
@@ -210,7 +212,7 @@ class Copies:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Copies:
-        """Rebuild what :meth:`to_dict` gave."""
+        """Rebuild the object from the result of :meth:`to_dict`."""
         numbers = {name: int(content[name]) for name in ("n_distinct", "n_expected")}
         of = {
             role: None
@@ -219,11 +221,11 @@ class Copies:
             for role in ("train", "holdout")
         }
         if of["train"] is None:
-            raise TypeError("copies lack those of train.")
-        numbers["unread"] = int(content.get("unread", 0))  # which earlier files lack
+            raise TypeError("copies: the counts of the training data are missing.")
+        numbers["unread"] = int(content.get("unread", 0))  # earlier files do not have this field
         known, form = as_float(content["known"]), content.get("form", "copies")
         if form not in get_args(Form):
-            raise TypeError(f"copies have an unknown form, {form!r}.")
+            raise TypeError(f"copies: unknown form {form!r}.")
         what, train, holdout = str(content["what"]), of["train"], of["holdout"]
         return cls(what, train=train, holdout=holdout, **numbers, known=known, form=form)
 
@@ -231,17 +233,17 @@ class Copies:
 def count_copies(
     release: np.ndarray, table: np.ndarray, pool: np.ndarray, chance: float = CHANCE
 ) -> Copied:
-    """Count the unique rows of a table that a release repeats, and how many it may by chance."""
-    # How often rows repeat is learned from pairs of real rows. Two things of the release
-    # itself count as well. If a release repeats itself more than real rows do, the rate is
-    # the geometric mean of both, which by the inequality of Cauchy and Schwarz is the most
-    # that two distributions agree: a generator of common rows meets more real ones. That
-    # holds only where real rows repeat at all. And a release of more rows than all real ones
-    # shows better than these how rare equal rows are: then the pairs of its rows are counted
-    # along.
+    """Count the unique rows of a table that a release repeats, and compute the bound."""
+    # The rate of repeats is estimated from pairs of real rows. Two properties of the release are
+    # used as well. First, a release may repeat itself more than real rows do, for example because
+    # a generator of common rows matches more real rows. Then, the rate is the geometric mean of
+    # both rates, which is the maximum agreement of two distributions by the inequality of Cauchy
+    # and Schwarz. This requires that some real rows repeat. Second, a release may have more rows
+    # than all real tables. Then, its pairs of rows are counted as well, because they give a better
+    # estimate of the rate.
     #
-    # A release of fewer distinct rows than real ones would be counts as one of fewer rows:
-    # copies that are written out many times are no more than one each.
+    # A release with fewer distinct rows than real rows would have counts as a smaller release,
+    # because several copies of one row count once.
     n = int(((table == 1) & (release > 0)).sum())
     n_rows, n_distinct = int(release.sum()), int((release > 0).sum())
     drawn = max(1, round(n_rows * min(1.0, n_distinct / expected_distinct_rows(pool, n_rows))))
@@ -257,12 +259,12 @@ def count_copies(
 
 
 def expected_distinct_rows(pool: np.ndarray, n_rows: int) -> float:
-    """Return how many distinct rows that many real ones have, at the least."""
+    """Return the minimum number of distinct rows among this number of real rows."""
     return float((pool > 0).sum()) * min(1.0, n_rows / max(1, int(pool.sum())))
 
 
 def copies_of(what: str, counts: Mapping[str, np.ndarray]) -> Copies:
-    """Return how many unique rows of train and of the holdout a release repeats, and may."""
+    """Return how many unique training and holdout rows a release repeats, with bounds."""
     release, train = counts["synthetic"], counts["train"]
     holdout = counts.get("holdout")
     pool = train if holdout is None else train + holdout

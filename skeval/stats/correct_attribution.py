@@ -1,4 +1,4 @@
-"""Correct attribution: what the synthetic rows that share a record's key say about its secret.
+"""Correct attribution of a secret from the synthetic rows with the key of a record.
 
 Keys and secrets are whole numbers. The same number means the same key or secret in all tables.
 """
@@ -10,19 +10,19 @@ from scipy.sparse import csr_array
 
 from skeval.stats.joint_classes import joint_classes, pair_counts
 
-_BLOCK = 2**20  # pairs of keys held at once, one byte each
-_ROUNDING = 1e-9  # a share that is tau but for rounding reaches it
+_BLOCK = 2**20  # maximum number of pairs of keys in memory, one byte each
+_ROUNDING = 1e-9  # tolerance for a fraction that equals tau except for rounding errors
 Rows = tuple[np.ndarray, np.ndarray]
 
 
 def cap(targets: Rows, synthetic: Rows) -> np.ndarray:
-    """Return for each target the share of synthetic rows of its key that have its secret."""
+    """Return for each target the fraction of synthetic rows of its key that have its secret."""
     n_key, n_pair = _counts(targets, synthetic)
     return np.divide(n_pair, n_key, out=np.full(n_key.size, np.nan), where=n_key > 0)
 
 
 def _counts(targets: Rows, synthetic: Rows) -> tuple[np.ndarray, np.ndarray]:
-    """Return how many synthetic rows have the key of each target, and how many its secret too."""
+    """Return how many synthetic rows have the key of each target, and how many also its secret."""
     n = targets[0].size
     keys = np.concatenate([targets[0], synthetic[0]])
     secrets = np.concatenate([targets[1], synthetic[1]])
@@ -36,9 +36,9 @@ def _counts(targets: Rows, synthetic: Rows) -> tuple[np.ndarray, np.ndarray]:
 
 
 def weap(keys: np.ndarray, secrets: np.ndarray) -> np.ndarray:
-    """Return for each row the share of the rows of its key that have its secret."""
-    # The attribution probability within equivalence classes: 1 where a key gives the secret
-    # away.
+    """Return for each row the fraction of the rows of its key that have its secret."""
+    # This is the attribution probability within equivalence classes. It is 1 if the key determines
+    # the secret.
     return cap((keys, secrets), (keys, secrets))
 
 
@@ -57,16 +57,18 @@ def attribution_scores(targets: Rows, synthetic: Rows, tau: float = 1.0) -> np.n
 
 
 def disclosure_scores(targets: Rows, synthetic: Rows) -> np.ndarray:
-    """Return 1 for each target whose key has only its secret in the synthetic table, else 0."""
-    # The mean is synthpop's DiSCO, disclosive in synthetic and correct in the original.
+    """Return 1 for each target whose key has only its secret in the synthetic table, or 0."""
+    # The mean is the DiSCO of synthpop (disclosive in the synthetic data and correct in the
+    # original data).
     n_key, n_pair = _counts(targets, synthetic)
     return ((n_key > 0) & (n_pair == n_key)).astype(np.float64)
 
 
 def cap_of_synthetic(real: Rows, synthetic: Rows, tau: float = 1.0) -> float:
-    """Get the mean CAP, over real rows, of the synthetic rows whose key gives their secret away."""
-    # The published form of TCAP: each synthetic row with WEAP of at least `tau` is held
-    # against the real rows of its key. nan if no such row has a key that a real row has.
+    """Get the mean CAP of the synthetic rows whose key determines their secret."""
+    # This is the published form of TCAP. It compares each synthetic row that has a WEAP of at least
+    # `tau` with the real rows of its key. The result is nan if no such row has the key of a real
+    # row.
     shares = cap(synthetic, real)[weap(*synthetic) >= tau - _ROUNDING]
     shares = shares[~np.isnan(shares)]
     return float(shares.mean()) if shares.size else float("nan")
@@ -78,9 +80,9 @@ def generalized_cap(
     synthetic_codes: np.ndarray,
     synthetic_secrets: np.ndarray,
 ) -> np.ndarray:
-    """Get for each target the share of the synthetic rows of nearest key that have its secret."""
-    # Exact. Only distinct keys that no synthetic row has are compared with the distinct
-    # synthetic keys, column by column, a block of pairs at a time.
+    """Get for each target the fraction of nearest synthetic rows by key that have its secret."""
+    # The result is exact. Only distinct keys that no synthetic row has are compared with the
+    # distinct synthetic keys, column by column, in blocks of pairs.
     n = len(codes)
     keys = joint_classes(np.concatenate([codes, synthetic_codes]))
     shares = cap((keys[:n], secrets), (keys[n:], synthetic_secrets))
@@ -99,9 +101,9 @@ def generalized_cap(
 def _answers(
     keys: np.ndarray, secrets: np.ndarray, asked: np.ndarray
 ) -> tuple[csr_array, np.ndarray]:
-    """Return the secrets of each distinct key as counts, and the column of those asked for.
+    """Return counts of secrets by distinct key, and the column of each requested secret.
 
-    The last column holds all that is never asked for.
+    The last column contains all other secrets.
     """
     known, column = np.unique(asked, return_inverse=True)
     place = np.minimum(np.searchsorted(known, secrets), known.size - 1)
@@ -118,9 +120,9 @@ def _nearest_share(
     key: np.ndarray,
     secret: np.ndarray,
 ) -> np.ndarray:
-    """Return the share of each (key, secret) among the answers of the references nearest the key.
+    """Return the fraction of each secret among the answers of the references nearest its key.
 
-    `key` says which of the distinct queries a target has.
+    `key` is the position of the key of a target among the distinct queries.
     """
     shares = np.empty(key.size)
     order = np.argsort(key, kind="stable")
@@ -139,16 +141,16 @@ def _nearest_share(
 
 
 def _narrow(queries: np.ndarray, references: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the codes of one column in as few bytes as hold them: the time is that of reading."""
+    """Return the codes of one column in the smallest type, because reading takes most time."""
     known, codes = np.unique(references, return_inverse=True)
     place = np.minimum(np.searchsorted(known, queries), known.size - 1)
     kind = np.min_scalar_type(known.size)
-    asked = np.where(known[place] == queries, place, known.size)  # the last code is of no row
+    asked = np.where(known[place] == queries, place, known.size)  # no row has the last code
     return asked.astype(kind), codes.reshape(-1).astype(kind)
 
 
 def _is_nearest(columns: list[tuple[np.ndarray, np.ndarray]], block: slice) -> np.ndarray:
-    """Return which references are at the least Hamming distance from each query of a block."""
+    """Return which references are at the minimum Hamming distance from each query of a block."""
     shape = (block.stop - block.start, columns[0][1].size)
     differs, apart = (
         np.empty(shape, dtype=np.bool_),
@@ -167,7 +169,7 @@ def _sparse(mask: np.ndarray) -> csr_array:
 
 
 def guess_protection(secrets: np.ndarray, guess: str = "uniform") -> float:
-    """Return the share of secrets that a guess without a key gets wrong."""
+    """Return the fraction of secrets that a guess without a key misses."""
     if guess == "uniform":
         return 1.0 - 1.0 / float(np.prod([float(np.unique(column).size) for column in secrets.T]))
     shares = np.bincount(joint_classes(secrets)) / len(secrets)
@@ -177,9 +179,10 @@ def guess_protection(secrets: np.ndarray, guess: str = "uniform") -> float:
 def inference_distance(
     predicted: np.ndarray, true: np.ndarray, reference: np.ndarray, p: float = 2.0
 ) -> float:
-    """Return how far predicted secrets are from true ones in rank: 0 if equal, larger is better."""
-    # `mean_i sum_j |F_j(predicted_ij) - F_j(true_ij)|^p`, SDMetrics' numeric privacy against
-    # inference, with F_j the empirical distribution of train in place of a parametric one.
+    """Return the mean distance in rank of predicted secrets from true secrets."""
+    # It is `mean_i sum_j |F_j(predicted_ij) - F_j(true_ij)|^p`, which is SDMetrics' numeric privacy
+    # against inference. F_j is the empirical distribution of the training data instead of a
+    # parametric distribution. Higher values mean more privacy.
     columns = (np.reshape(table, (len(table), -1)).T for table in (predicted, true, reference))
     total = 0.0
     for guessed, actual, known in zip(*columns, strict=True):

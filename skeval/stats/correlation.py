@@ -15,20 +15,20 @@ from threadpoolctl import threadpool_limits
 
 from skeval.utils.memory_maps import memory_mapped_array
 
-# sums are those of blocks of rows, added up: the same wherever a block is summed
+# sums are computed per block of rows, so that they do not depend on where a block is summed
 BLOCK = 2**20
-# rows multiplied at a time where values are missing: masks of a million need not be there at once
+# rows that are multiplied in one step if values are missing, to limit the memory of the masks
 _CHUNK = 65_536
-# columns, up to which the bits of a product do not hang on how many threads make it
+# up to this number of columns, the bits of a product do not depend on the number of threads
 _NARROW = 32
-# a variance below this share of the second moment is what rounding leaves of 0
+# a variance below this fraction of the second moment is 0 except for rounding errors
 _ROUNDING = 1e-11
-# variance of the transformed coefficient, v / (n - k): v and k
+# v and k of the variance of the transformed coefficient, v / (n - k)
 _FISHER = {"pearson": (1.0, 3.0), "spearman": (1.06, 3.0), "kendall": (0.437, 4.0)}
 
 
 class Correlations(NamedTuple):
-    """Coefficients of all pairs of columns, nan where none is defined, and the rows behind them.
+    """Coefficients of all pairs of columns, nan if undefined, and the numbers of rows.
 
     Both are symmetric, of shape (n_columns, n_columns).
     """
@@ -39,13 +39,13 @@ class Correlations(NamedTuple):
 
 def correlation_matrix(values: np.ndarray, method: str = "pearson") -> Correlations:
     """Return the correlations of all pairs of columns."""
-    # 1 and -1 mean that one column is an increasing or a decreasing function of the other (a
-    # straight line for "pearson"), 0 that there is no such relation.
+    # The values 1 and -1 mean that one column is an increasing or a decreasing function of the
+    # other (a straight line for "pearson"). The value 0 means that there is no such relation.
     #
-    # Infinite values are missing for "pearson", and beyond all others for the rank
-    # correlations. Spearman's ranks are taken once, among all present values of a column;
-    # where columns miss different rows this differs a little from ranking anew in the rows
-    # that both have.
+    # Infinite values are treated as missing for "pearson", and are the most extreme values for the
+    # rank correlations. Spearman's ranks are computed once, among all present values of a column.
+    # If columns have missing values in different rows, this differs slightly from ranks in the
+    # rows that both columns have.
     if method == "kendall":
         return _kendall(values)
     z = _room_for(values)
@@ -58,7 +58,7 @@ def correlation_matrix(values: np.ndarray, method: str = "pearson") -> Correlati
 
 
 def _room_for(values: np.ndarray) -> np.ndarray:
-    """Return an array of the same shape, in a file if they are in one."""
+    """Return an array of the same shape, in a file if the values are in a file."""
     if isinstance(values, np.memmap):
         return memory_mapped_array(values.shape, np.float64)
     return np.empty(values.shape, order="F")
@@ -74,7 +74,7 @@ def _ranks(column: np.ndarray) -> np.ndarray:
 
 
 def _standardize_column(column: np.ndarray) -> np.ndarray:
-    """Return the column with mean 0 and deviation 1; all 0 if it does not vary."""
+    """Return the column with mean 0 and deviation 1, or zeros if the column does not vary."""
     present = column[np.isfinite(column)]
     moments = Moments.between(present.min(initial=np.inf), present.max(initial=-np.inf))
     if moments.vary:
@@ -85,7 +85,7 @@ def _standardize_column(column: np.ndarray) -> np.ndarray:
 
 
 class Moments(NamedTuple):
-    """What gives a column mean 0 and deviation 1, learned from sums of blocks of its rows."""
+    """Mean and deviation of a column, computed from sums of blocks of its rows."""
 
     scale: float  # squares of large numbers overflow
     mean: float = 0.0
@@ -94,29 +94,29 @@ class Moments(NamedTuple):
 
     @classmethod
     def between(cls, low: float, high: float) -> Moments:
-        """Return what the least and the greatest finite value tell; of none, low is above high."""
+        """Return the scale from the smallest and largest finite value, with low > high for none."""
         return cls(max(abs(low), abs(high)), vary=bool(low < high))
 
     def sums(self, block: np.ndarray) -> np.ndarray:
-        """Return the number of finite values of some rows, and their sum."""
+        """Return the number and the sum of the finite values of some rows."""
         values = block[np.isfinite(block)]
         return np.array([values.size, (values / self.scale).sum() if self.vary else 0.0])
 
     def squares(self, block: np.ndarray) -> np.ndarray:
-        """Return the number of finite values of some rows, and their squared deviations."""
+        """Return the number and the squared deviations of the finite values of some rows."""
         values = block[np.isfinite(block)] / self.scale - self.mean
         return np.array([values.size, (values**2).sum()])
 
     def with_mean(self, sums: np.ndarray) -> Moments:
-        """Return itself with the mean of all rows."""
+        """Return the moments with the mean of all rows."""
         return self._replace(mean=sums[1] / sums[0])
 
     def with_deviation(self, squares: np.ndarray) -> Moments:
-        """Return itself with the deviation of all rows."""
+        """Return the moments with the deviation of all rows."""
         return self._replace(deviation=np.sqrt(squares[1] / squares[0]))
 
     def standardise(self, block: np.ndarray) -> np.ndarray:
-        """Return some rows with mean 0 and deviation 1; all 0 if they do not vary."""
+        """Return some rows with mean 0 and deviation 1, or zeros if they do not vary."""
         standardised, present = np.full(block.shape, np.nan), np.isfinite(block)
         values = block[present]
         standardised[present] = (
@@ -126,7 +126,7 @@ class Moments(NamedTuple):
 
 
 def products(z: np.ndarray, *, complete: bool) -> np.ndarray:
-    """Get the sums over rows, at most a block, behind the correlations of standardised columns."""
+    """Get the sums over at most a block of rows for correlations of standardized columns."""
     z, d = np.asarray(z), z.shape[1]
     with nullcontext() if d <= _NARROW else threadpool_limits(1, user_api="blas"):
         if complete:
@@ -142,7 +142,7 @@ def products(z: np.ndarray, *, complete: bool) -> np.ndarray:
 
 
 def sum_blocks(blocks: Iterable[np.ndarray]) -> np.ndarray:
-    """Return the sum of the sums of blocks, at least one, in their order."""
+    """Return the sum over at least one block, in the order of the blocks."""
     return reduce(np.add, blocks)
 
 
@@ -162,7 +162,7 @@ def correlations_of(sums: np.ndarray, n_rows: int) -> Correlations:
 
 
 def _tidy(coefficients: np.ndarray, varies: np.ndarray) -> np.ndarray:
-    """Return the coefficients within [-1, 1]: exactly symmetric, 1 on the diagonal."""
+    """Return coefficients within [-1, 1] that are exactly symmetric, with 1 on the diagonal."""
     tidy: np.ndarray = np.clip((coefficients + coefficients.T) / 2.0, -1.0, 1.0)
     np.fill_diagonal(tidy, np.where(varies, 1.0, np.nan))
     return tidy
@@ -188,10 +188,11 @@ def _kendall(values: np.ndarray) -> Correlations:
 def fisher_interval(
     coefficients: np.ndarray, n_rows: np.ndarray, method: str = "pearson", level: float = 0.95
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return where the correlations of the population lie, by Fisher's transformation."""
-    # `tanh(artanh r +- z sqrt(v / (n - k)))`, v and k being 1 and 3 for Pearson's, 1.06 and 3
-    # for Spearman's, 0.437 and 4 for Kendall's coefficient. It holds for columns that are
-    # jointly normal or nearly so; heavy tails make Pearson's coefficient stray further.
+    """Return intervals of the correlations of the population, by Fisher's transformation."""
+    # The interval is `tanh(artanh r +- z sqrt(v / (n - k)))`. The constants v and k are 1 and 3 for
+    # Pearson's, 1.06 and 3 for Spearman's, and 0.437 and 4 for Kendall's coefficient. The interval
+    # is valid for columns that are approximately jointly normal. With heavy tails, Pearson's
+    # coefficient varies more.
     #
     # Source: E. C. Fieller, H. O. Hartley, E. S. Pearson, "Tests for rank correlation
     # coefficients", Biometrika 44 (1957), doi:10.1093/biomet/44.3-4.470.
@@ -199,7 +200,7 @@ def fisher_interval(
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.arctanh(coefficients)
         low, high = np.tanh(z - reach), np.tanh(z + reach)
-    wide = np.isinf(reach)  # no bound on either side, even if all few rows lie on a line
+    wide = np.isinf(reach)  # no bound on either side, even if the few rows are on a line
     undefined = np.isnan(coefficients)
     return (
         np.where(undefined, np.nan, np.where(wide, -1.0, low)),
@@ -216,9 +217,9 @@ def _variance(n_rows: np.ndarray, method: str) -> np.ndarray:
 def difference_interval(
     first: Correlations, second: Correlations, method: str = "pearson", level: float = 0.95
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return where the differences of two samples' correlations lie in the population."""
-    # The two Fisher intervals are put together so that each side keeps its own width; see
-    # fisher_interval for what they assume.
+    """Return intervals of the differences of the correlations of two populations."""
+    # The two Fisher intervals are combined such that each side keeps its own width. For the
+    # assumptions, see fisher_interval.
     #
     # Source: G. Y. Zou, "Toward using confidence intervals to compare correlations",
     # Psychological Methods 12 (2007), doi:10.1037/1082-989X.12.4.399.
@@ -235,8 +236,8 @@ def difference_p_value(
     first: Correlations, second: Correlations, method: str = "pearson"
 ) -> np.ndarray:
     """Return two-sided p-values of the hypotheses that two samples' correlations are the same."""
-    # The difference of Fisher's transformed coefficients over its standard error is normal;
-    # see fisher_interval for what that assumes.
+    # The difference of Fisher's transformed coefficients divided by its standard error is normal.
+    # For the assumptions, see fisher_interval.
     variance = _variance(first.n_rows, method) + _variance(second.n_rows, method)
     same = first.coefficients == second.coefficients
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -249,23 +250,24 @@ def difference_p_value(
 def correlation_ratios(
     codes: np.ndarray, n_groups: Sequence[int] | np.ndarray, values: np.ndarray
 ) -> np.ndarray:
-    """Get how far groups tell numbers apart: 0 if all means are equal, 1 if nothing else varies."""
-    # `eta = sqrt(SSB / SST)`: the root of the share that the groups' means have in the sum of
-    # squared deviations. In small samples it is biased upwards, the more so the more groups.
+    """Return the correlation ratios of numerical columns with groups of rows, from 0 to 1."""
+    # The ratio is `eta = sqrt(SSB / SST)`, that is the root of the fraction of the sum of squared
+    # deviations that the means of the groups explain. It is 0 if all means are equal, and 1 if the
+    # numbers do not vary within groups. In small samples with many groups, it is biased upwards.
     z, missing = _room_for(values), np.empty(values.shape, dtype=bool, order="F")
     for j, column in enumerate(values.T):
         standardised = _standardize_column(column)
         missing[:, j] = np.isnan(standardised)
         z[:, j] = np.where(missing[:, j], 0.0, standardised)
-    # mean 0 and variance 1, so that the sum of squares is the number of values
+    # columns have mean 0 and variance 1, so that the sum of squares is the number of values
     ratios = [_ratios(groups, n, z, missing) for groups, n in zip(codes.T, n_groups, strict=True)]
     varies = np.array([column.any() for column in z.T], dtype=bool)
     return np.where(varies, np.array(ratios).reshape(codes.shape[1], values.shape[1]), np.nan)
 
 
 def _ratios(groups: np.ndarray, n_groups: int, z: np.ndarray, missing: np.ndarray) -> np.ndarray:
-    """Return the correlation ratios of standardised columns; nan where there is one group only."""
-    groups = groups.astype(np.int64)  # once, or every count would convert them
+    """Return the correlation ratios of standardized columns, or nan for a single group."""
+    groups = groups.astype(np.int64)  # converted once, instead of in every count
     sizes = np.repeat(np.bincount(groups, minlength=n_groups)[:, None], z.shape[1], axis=1)
     sums = np.zeros(sizes.shape)
     for j in range(z.shape[1]):

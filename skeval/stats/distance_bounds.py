@@ -1,4 +1,4 @@
-"""Lower bounds of the distance of two distributions, from scores of unseen rows."""
+"""Lower bounds of the distance of two distributions, from the scores of a classifier."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import numpy as np
 from scipy.stats import beta
 
 _HALF = 0.5
-_SURE = 2.0**-20  # a probability nearer to 0 or 1 is taken as this: a sure mistake costs 20 bits
+_SURE = 2.0**-20  # probabilities are clipped to this, so that a mistake costs at most 20 bits
 
 
 @dataclass(frozen=True)
 class Confusion:
-    """How many unseen rows a classifier takes for what."""
+    """Confusion matrix of a classifier on rows that it was not trained on."""
 
-    # A score above 1/2 reads as synthetic. One of exactly 1/2 tells nothing and counts as
-    # half a row right in `accuracy`, and as real in the counts.
+    # A row is classified as synthetic if its score is above 1/2. A score of exactly 1/2 counts as
+    # half a correct row in `accuracy`, and as real in the counts.
 
     n_real: int
     n_synthetic: int
@@ -39,28 +39,29 @@ class Confusion:
 
     @property
     def n_errors(self) -> int:
-        """Number of rows that are read wrongly."""
+        """Number of rows that are classified incorrectly."""
         return self.n_real_as_synthetic + self.n_synthetic - self.n_synthetic_as_synthetic
 
 
 def pooled_bound(n_errors: int, n: int, confidence: float = 0.95) -> float:
     """Return a lower bound of the total variation distance from the errors of a classifier."""
-    # The best classifier of two distributions, equally likely, errs with the probability `(1
-    # - TV) / 2`, and any other more often. Hence `TV >= 1 - 2 R`, and R is at most the upper
-    # bound of Clopper and Pearson. Half the rows being of each distribution, the number of
-    # errors is a sum of two binomials, which varies less than one with their mean does.
+    # The best classifier of two equally likely distributions has the error rate `(1 - TV) / 2`,
+    # and any other classifier has a higher rate. Therefore, `TV >= 1 - 2 R`, and R is at most the
+    # upper bound of Clopper and Pearson. Because half of the rows come from each distribution, the
+    # number of errors is a sum of two binomial numbers, which varies less than one binomial number
+    # with the same mean.
     #
     # Source: L. Tao et al., "Discriminative estimation of total variation distance: a
-    # fidelity auditor for generative data" (2024), arXiv:2405.15337, has the inequality; the
-    # exact bound is ours.
+    # fidelity auditor for generative data" (2024), arXiv:2405.15337, for the inequality. The
+    # exact bound was derived for this package.
     most = 1.0 if n_errors >= n else float(beta.ppf(confidence, n_errors + 1, n - n_errors))
     return max(0.0, 1.0 - 2.0 * most)
 
 
 def two_sided_bound(confusion: Confusion, confidence: float = 0.95) -> float:
-    """Return a lower bound of the total variation distance from both rates, at any sizes."""
-    # The shares of synthetic and of real rows that are read rightly have a lower bound of
-    # Clopper and Pearson each, at half the level; their sum less 1 is the bound.
+    """Return a lower bound of the total variation distance from both rates, for any sizes."""
+    # The fraction of correctly classified rows has a lower bound of Clopper and Pearson at half
+    # the level, for synthetic and for real rows. The result is the sum of both bounds minus 1.
     level = (1.0 - confidence) / 2.0
     hits = confusion.n_synthetic_as_synthetic
     rejections = confusion.n_real - confusion.n_real_as_synthetic
@@ -72,7 +73,7 @@ def two_sided_bound(confusion: Confusion, confidence: float = 0.95) -> float:
 
 
 def separation(real: np.ndarray, synthetic: np.ndarray) -> float:
-    """Return the greatest difference of the share of synthetic and of real scores above a value."""
+    """Return the maximum difference of synthetic and real fractions of scores above a value."""
     at = np.concatenate([real, synthetic])
     above = [
         1.0 - np.searchsorted(np.sort(scores), at, side="right") / scores.size
@@ -82,16 +83,16 @@ def separation(real: np.ndarray, synthetic: np.ndarray) -> float:
 
 
 def ks_bound(real: np.ndarray, synthetic: np.ndarray, confidence: float = 0.95) -> float:
-    """Get a lower bound of the total variation distance that holds for all thresholds at once."""
+    """Get a lower bound of the total variation distance that is valid for all thresholds."""
     level = 1.0 - confidence
     slack = sum(np.sqrt(np.log(2.0 / level) / (2.0 * n)) for n in (real.size, synthetic.size))
     return max(0.0, separation(real, synthetic) - float(slack))
 
 
 def jensen_shannon_terms(real: np.ndarray, synthetic: np.ndarray) -> tuple[float, float]:
-    """Return what probabilities bound the Jensen-Shannon divergence by, and its standard error."""
-    # The divergence is the information of a row on which table it is of, `ln 2` less the
-    # log-loss of the true probabilities; any others lose more.
+    """Return a lower bound of the Jensen-Shannon divergence and its standard error."""
+    # The divergence is the information of a row about its table, that is `ln 2` minus the
+    # log-loss of the true probabilities. Any other probabilities have a larger log-loss.
     losses = [-np.log2(np.clip(right, _SURE, 1.0 - _SURE)) for right in (1.0 - real, synthetic)]
     variances = [loss.var(ddof=1) / loss.size if loss.size > 1 else np.inf for loss in losses]
     mean = sum(float(loss.mean()) for loss in losses) / 2.0

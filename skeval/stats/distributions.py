@@ -1,4 +1,4 @@
-"""Distances between samples of one variable, common histograms, and what chance makes of both."""
+"""Distances between samples of a variable, expected distances, and common histograms."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import numpy as np
 from scipy.special import gammaln
 
 _STRIDE = 256  # values between two points at which the curves are compared first
-_N_POINTS = 20_000  # of the pooled curve, in an expectation
-MIN_ROWS = 10  # rows between two quantiles, or beyond the outermost
+_N_POINTS = 20_000  # maximum number of points of the pooled curve in an expectation
+MIN_ROWS = 10  # minimum number of rows between two quantiles, or outside the outermost quantile
 _MAX_BARS, _MIN_BARS = 40, 4
 _DENSE = 2**16  # joint cells that are always counted in an array
 _LARGEST = 2**62
 
 
 def kolmogorov_distance(x: np.ndarray, y: np.ndarray) -> float:
-    """Return the greatest distance of two empirical distribution functions."""
-    # 0 means the same values in the same shares, 1 that all of one sample lies below the
-    # other.
+    """Return the maximum distance of two empirical distribution functions."""
+    # The distance is 0 for equal distributions, and 1 if all values of one sample are below the
+    # values of the other.
     if x.size == 0 or y.size == 0:
         return float("nan") if x.size == y.size else 1.0
     x, y = np.sort(x), np.sort(y)
@@ -32,8 +32,8 @@ def kolmogorov_distance(x: np.ndarray, y: np.ndarray) -> float:
 
 
 def total_variation(counts_x: np.ndarray, counts_y: np.ndarray) -> float:
-    """Return half the summed difference of two tables of shares."""
-    # 0 means equal shares in every cell, 1 that no cell is used by both.
+    """Return half the sum of the absolute differences of two tables of fractions."""
+    # The result is 0 if the fractions are equal in every cell, and 1 if no cell is used by both.
     n, m = int(counts_x.sum()), int(counts_y.sum())
     if n == 0 or m == 0:
         return float("nan") if n == m else 1.0
@@ -43,13 +43,13 @@ def total_variation(counts_x: np.ndarray, counts_y: np.ndarray) -> float:
 
 def expected_total_variation(counts_x: np.ndarray, counts_y: np.ndarray) -> float:
     """Return the mean total variation over all relabellings of the pooled rows."""
-    # What chance alone gives if both samples follow one distribution: `1 - total_variation`
-    # of a perfect synthetic table lies at 1 minus this, not at 1.
+    # This is the expected value if both samples have the same distribution. Therefore, the
+    # `1 - total_variation` of a perfect synthetic table is 1 minus this value, not 1.
     #
-    # Given the pooled count N_c of a cell, the number of its rows that fall to the first
-    # sample is hypergeometric, X ~ H(n + m, N_c, n), and the cell's term is (1/n + 1/m) E
-    # abs(X - E X) / 2. The mean absolute deviation is exact: 2 v (m - N_c + v) P(X = v) / (n
-    # + m), v the least whole number above E X.
+    # Given the pooled count N_c of a cell, the number of its rows in the first sample is
+    # hypergeometric, X ~ H(n + m, N_c, n), and the term of the cell is (1/n + 1/m) E
+    # abs(X - E X) / 2. The mean absolute deviation is exactly 2 v (m - N_c + v) P(X = v) / (n + m),
+    # where v is the smallest integer above E X.
     #
     # Source: P. Diaconis, S. Zabell, "Closed form summation for classical distributions",
     # Statistical Science 6 (1991), doi:10.1214/ss/1177011699.
@@ -80,13 +80,13 @@ def log_choose(n: np.ndarray | int, k: np.ndarray | int) -> np.ndarray:
 
 
 def kolmogorov_of_sorted(x: np.ndarray, y: np.ndarray) -> float:
-    """Return the greatest distance of two empirical distribution functions."""
-    # 0 means the same values in the same shares, 1 that all of one sample lies below the
-    # other.
+    """Return the maximum distance of two empirical distribution functions of sorted samples."""
+    # See kolmogorov_distance.
     #
-    # The curves are compared at every 256th value. Both only rise, so that between two such
-    # points they cannot be further apart than the upper end of one is from the lower end of
-    # the other; only where that exceeds the greatest distance found are all values looked at.
+    # The curves are compared at every 256th value. Because both curves only increase, their
+    # distance between two such points is at most the distance from the upper end of one curve to
+    # the lower end of the other. Only if this bound exceeds the largest distance so far, all values
+    # between the points are compared.
     n, m = x.size, y.size
     if n == 0 or m == 0:
         return float("nan") if n == m else 1.0
@@ -112,7 +112,7 @@ def kolmogorov_of_sorted(x: np.ndarray, y: np.ndarray) -> float:
 def weighted_kolmogorov(
     x: np.ndarray, weights_x: np.ndarray, y: np.ndarray, weights_y: np.ndarray
 ) -> float:
-    """Return the greatest distance of two distribution functions of weighted values."""
+    """Return the maximum distance of two distribution functions of weighted values."""
     if x.size == 0 or y.size == 0:
         return float("nan") if x.size == y.size else 1.0
     pooled = np.concatenate([x, y])
@@ -126,7 +126,7 @@ def weighted_kolmogorov(
 def _between(
     x: np.ndarray, kept: np.ndarray, start: np.ndarray, low: np.ndarray, high: np.ndarray
 ) -> np.ndarray:
-    """Return the values strictly between the points, of the gaps that are kept, each once."""
+    """Return the distinct values strictly between the points in the gaps that are kept."""
     flags = np.column_stack([kept, np.zeros(kept.size, dtype=bool)]).ravel()
     values = x[np.repeat(flags, np.column_stack([low - start, high - low]).ravel())]
     last = np.ones(values.size, dtype=bool)
@@ -135,11 +135,11 @@ def _between(
 
 
 def wasserstein_of_sorted(x: np.ndarray, y: np.ndarray, p: float = 1.0) -> float:
-    """Return the cost of moving one sample's mass onto the other's."""
-    # 0 means the same values in the same shares; a shift of one sample by c gives c.
+    """Return the cost of moving the mass of one sample onto the other sample."""
+    # The cost is 0 for equal distributions. If one sample is the other shifted by c, it is c.
     #
-    # Both quantile functions are steps. They are integrated over the pieces between the union
-    # of their jumps i/n and j/m, in units of 1/(n m), so that the lengths are whole numbers.
+    # Both quantile functions are step functions. They are integrated over the pieces between the
+    # union of their jumps i/n and j/m. The lengths of the pieces are integers in units of 1/(n m).
     n, m = x.size, y.size
     if n == m:
         gaps, lengths = np.abs(x - y), np.ones(n)
@@ -152,12 +152,12 @@ def wasserstein_of_sorted(x: np.ndarray, y: np.ndarray, p: float = 1.0) -> float
     longest = float(gaps.max())
     if longest == 0.0:
         return 0.0
-    mean = ((gaps / longest) ** p * lengths).sum() / lengths.sum()  # of shares: no overflow
+    mean = ((gaps / longest) ** p * lengths).sum() / lengths.sum()  # relative, to avoid overflow
     return longest * float(mean ** (1.0 / p))
 
 
 def _pieces(x: np.ndarray, y: np.ndarray, shared: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """Return gap and length of the pieces that end at a jump of x; of both only if `shared`."""
+    """Return gap and length of pieces that end at a jump of x, or at a shared jump if `shared`."""
     n, m = x.size, y.size
     end = np.arange(1, n + 1) * m
     j = (end / n).astype(np.int64)  # ten times faster than whole division
@@ -171,12 +171,12 @@ def _pieces(x: np.ndarray, y: np.ndarray, shared: bool = False) -> tuple[np.ndar
 
 def expected_wasserstein(x: np.ndarray, y: np.ndarray) -> float:
     """Return the mean distance (p = 1) over all relabellings of the pooled values."""
-    # What chance alone gives if both samples follow one distribution.
+    # This is the expected distance if both samples have the same distribution.
     #
-    # Between neighbouring pooled values, the difference of the curves is that of two shares
-    # of the pooled rows below, whose mean modulus over relabellings is known exactly (see
-    # distributions.expected_total_variation). With more than 20,000 pooled values, the curve
-    # is read at 20,000 of them.
+    # Between neighboring pooled values, the difference of the curves is the difference of two
+    # fractions of the pooled rows below. The mean absolute value of this difference over
+    # relabellings is known exactly, see expected_total_variation. With more than 20,000 pooled
+    # values, 20,000 points of the curve are used.
     n, m = x.size, y.size
     step = -(-(n + m) // _N_POINTS)
     points = np.unique(np.concatenate([x[::step], y[::step], [x[-1], y[-1]]]))
@@ -194,7 +194,7 @@ def quantiles_of_sorted(x: np.ndarray, q: np.ndarray) -> np.ndarray:
 
 
 def exact_mean(values: Iterable[float] | np.ndarray) -> float:
-    """Return the mean of numbers, at least one, rounded once: their order changes no bit."""
+    """Return the mean of at least one number, rounded once, so that the order has no effect."""
     numbers = np.ravel(np.asarray([*values] if not isinstance(values, np.ndarray) else values))
     if not np.isfinite(numbers).all():
         return float(np.mean(numbers))
@@ -207,8 +207,9 @@ def exact_mean(values: Iterable[float] | np.ndarray) -> float:
 def common_histograms(
     samples: Mapping[str, np.ndarray], aligned: float | None = None
 ) -> dict[str, Any]:
-    """Return shares of several samples over common bars from 0; the last bar holds all beyond."""
-    # The smaller the smallest sample, the fewer the bars, lest they tell single values.
+    """Return histograms of several samples over common bins from 0."""
+    # The last bin contains all larger values. If the smallest sample is small, there are fewer
+    # bins, so that the bins do not reveal single values.
     pooled = np.concatenate(list(samples.values()))
     pooled = pooled[np.isfinite(pooled)]
     top = float(np.quantile(pooled, 0.99)) if pooled.size else 1.0
@@ -224,12 +225,12 @@ def _common_edges(top: float, n_rows: int, aligned: float | None) -> np.ndarray:
     if inside >= width / 2.0:
         width = inside / max(1, round(inside / width))
     edges = width * np.arange(math.ceil(top / width) + 1)
-    # equal bars as narrow as a small `aligned` would be too many
+    # equal bins of the width of a small `aligned` would be too numerous
     return np.insert(edges, 1, inside) if 0.0 < inside < edges[1] else edges
 
 
 def _share_of_bars(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    # bars are closed on the right, as a tail "at or under the threshold" is
+    # bins are closed on the right, like the tail "at or under the threshold"
     bars = np.clip(np.searchsorted(edges, values, side="left") - 1, 0, edges.size - 2)
     return np.bincount(bars, minlength=edges.size - 1) / values.size
 
@@ -254,17 +255,17 @@ def joint_counts(
 
 
 def dense_cells(n_rows: int) -> int:
-    """Return up to how many joint cells :func:`joint_counts` counts all of these rows."""
+    """Return the maximum number of joint cells that :func:`joint_counts` counts in an array."""
     return max(_DENSE, n_rows)
 
 
 def number_of_cells(n_cells: Sequence[int]) -> float:
-    """Return how many joint cells there are, given the cells of each column."""
+    """Return the number of joint cells, given the number of cells of each column."""
     return float(np.prod([float(k) for k in n_cells]))
 
 
 def _compact_codes(codes: Sequence[np.ndarray], n_cells: Sequence[int]) -> np.ndarray:
-    """Return one number a row, 0, 1, 2, ... over the joint cells that are used."""
+    """Return one number per row, 0, 1, 2, ... over the joint cells that are used."""
     joint, n_used = codes[0].astype(np.int64), n_cells[0]
     for column, k in zip(codes[1:], n_cells[1:], strict=True):
         if n_used * k > _LARGEST:

@@ -1,4 +1,4 @@
-"""Lower bounds of a privacy parameter from the right and wrong guesses of an attack."""
+"""Lower bounds of the privacy parameter epsilon from the guesses of an attack."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from skeval.stats.intervals import clopper_pearson
 from skeval.stats.permutation_tests import NOISE
 
 Adjacency = Literal["replace", "add_remove"]
-_LARGEST = 700.0  # its exponential is the last that floating point holds
-_LOOSE = 0.5  # a bound under this share of what is claimed says little
+_LARGEST = 700.0  # the exponential of a larger number overflows
+_LOOSE = 0.5  # a bound below this fraction of the claimed epsilon is loose
 
 
 def one_run_p_value(
     n_canaries: int, n_guesses: int, n_correct: int, epsilon: float, delta: float = 0.0
 ) -> float:
-    """Return how likely an (epsilon, delta)-DP mechanism allows this number of right guesses."""
-    # Each canary was included or left out by the toss of a fair coin of its own, and the
-    # mechanism ran once.
+    """Return the p-value of this number of correct guesses for (epsilon, delta)-DP."""
+    # A fair coin per canary determined whether the canary was included, and the mechanism ran
+    # once.
     #
-    # With `q = e^eps / (1 + e^eps)` and `b(v) = P[Bin(r, q) >= v]`, it is `b(v) + 2 m delta
-    # max_i (b(v - i) - b(v)) / i` over `1 <= i <= v`.
+    # With `q = e^eps / (1 + e^eps)` and `b(v) = P[Bin(r, q) >= v]`, the p-value is `b(v) + 2 m
+    # delta max_i (b(v - i) - b(v)) / i` over `1 <= i <= v`.
     #
     # Source: T. Steinke, M. Nasr, M. Jagielski, "Privacy auditing with one (1) training run",
     # NeurIPS 2023, arXiv:2305.08846, theorem 5.2.
     if n_correct == 0:
         return 1.0
-    # by the wrong guesses: near 1 the chance of a right one has no digits left
+    # computed from the wrong guesses, because a probability close to 1 has too few digits
     reached = float(binom.cdf(n_guesses - n_correct, n_guesses, expit(-epsilon)))
     if delta == 0.0:
         return reached
@@ -46,7 +46,7 @@ def one_run_p_value(
 
 
 def _log_binomial(k: np.ndarray, n: int, epsilon: float) -> np.ndarray:
-    """Return the log of the chance of k right guesses of n."""
+    """Return the log of the probability of k correct guesses of n."""
     ways = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
     wrong = n - k
     # log q = -log(1 + e^-eps), log(1 - q) = log q - eps
@@ -57,8 +57,8 @@ def one_run_epsilon(
     n_canaries: int, n_guesses: int, n_correct: int, delta: float = 0.0, confidence: float = 0.95
 ) -> float:
     """Return a lower bound of epsilon from the guesses of one run."""
-    # Where all r guesses are right and delta is 0, `ln(q / (1 - q))` with `q = (1 -
-    # confidence)^(1/r)`: no attack can show more with r guesses.
+    # If all r guesses are correct and delta is 0, the bound is `ln(q / (1 - q))` with `q = (1 -
+    # confidence)^(1/r)`. This is the largest possible bound with r guesses.
     return _least_epsilon(
         lambda epsilon: one_run_p_value(n_canaries, n_guesses, n_correct, epsilon, delta),
         1.0 - confidence,
@@ -73,8 +73,8 @@ def pairs_p_value(
     delta: float = 0.0,
     adjacency: Adjacency = "add_remove",
 ) -> float:
-    """Return how likely a mechanism allows these right guesses of which of two rows it had."""
-    # One row of each pair, by the toss of a fair coin, was in the table.
+    """Return the p-value of correct guesses about which row of a pair was in the table."""
+    # A fair coin determined which row of each pair was in the table.
     if adjacency == "add_remove":
         delta = delta * (1.0 + float(np.exp(min(epsilon, _LARGEST))))
         epsilon = 2.0 * epsilon
@@ -90,7 +90,7 @@ def pairs_epsilon(
     adjacency: Adjacency = "add_remove",
 ) -> float:
     """Return a lower bound of epsilon from guesses of which row of each pair was in the table."""
-    # Parameters are those of pairs_p_value and one_run_epsilon.
+    # For the parameters, see pairs_p_value and one_run_epsilon.
     return _least_epsilon(
         lambda epsilon: pairs_p_value(n_pairs, n_guesses, n_correct, epsilon, delta, adjacency),
         1.0 - confidence,
@@ -99,10 +99,10 @@ def pairs_epsilon(
 
 @dataclass(frozen=True)
 class Matched:
-    """How many records of train and of the holdout a release matches, and of how many."""
+    """Numbers of training and holdout records, and how many of them a release matches."""
 
-    # Which records match may depend on the release and on the pool of both tables, never on
-    # which of them were train.
+    # A match may depend on the release and on the pool of both tables. It must not depend on the
+    # table of a record.
 
     k_train: int
     n_train: int
@@ -111,18 +111,20 @@ class Matched:
 
     def __post_init__(self) -> None:
         if not (0 <= self.k_train <= self.n_train and 0 <= self.k_holdout <= self.n_holdout):
-            raise InvalidParameterError(f"{self}: no more records can match than there are.")
+            raise InvalidParameterError(
+                f"{self}: the number of matched records must be from 0 to the number of records."
+            )
 
 
 def matches_p_value(
     matched: Matched, epsilon: float, delta: float = 0.0, adjacency: Adjacency = "add_remove"
 ) -> float:
-    """Return how likely an (epsilon, delta)-DP mechanism allows this many matches of train."""
+    """Return the p-value of this number of training matches for (epsilon, delta)-DP."""
     return _matches_test(matched, delta, adjacency)(epsilon)
 
 
 def _matches_test(matched: Matched, delta: float, adjacency: Adjacency) -> Callable[[float], float]:
-    """Return the p-value as a function of epsilon, the ways to choose train being counted once."""
+    """Return the p-value as a function of epsilon, which counts the ways to match only once."""
     n, n_holdout = matched.n_train, matched.n_holdout
     m = matched.k_train + matched.k_holdout
     counts, log_ways = log_match_ways(m, n, n_holdout)
@@ -146,14 +148,15 @@ def _matches_test(matched: Matched, delta: float, adjacency: Adjacency) -> Calla
 
 
 def log_match_ways(m: int, n_train: int, n_holdout: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return how many of m records may be train, and the log of the ways, but for a constant."""
+    """Return the possible numbers of training records among m, and the log of their weights."""
+    # A constant is omitted.
     counts = np.arange(max(0, m - n_holdout), min(m, n_train) + 1.0)
     others = (m - counts, n_train - counts, n_holdout - m + counts)
     return counts, -sum(gammaln(part + 1.0) for part in (counts, *others))
 
 
 def min_matches(level: float, matched: Matched, odds: float) -> int:
-    """Return the least number of matches that, all of train, have no more than this chance."""
+    """Return the minimum number of matches that are this significant if all are training ones."""
 
     def none_of_holdout(m: int) -> bool:
         counts, log_ways = log_match_ways(m, matched.n_train, matched.n_holdout)
@@ -170,30 +173,31 @@ def matches_epsilon(
     confidence: float = 0.95,
     adjacency: Adjacency = "add_remove",
 ) -> float:
-    """Return a lower bound of epsilon from the records of train and of the holdout that match."""
-    # Train is a random part of the pooled records, of a fixed size, and the generator ran
-    # once.
+    """Return a lower bound of epsilon from the training and holdout records that match."""
+    # The training data are a random part of the pooled records, of a fixed size, and the
+    # generator ran once.
     #
-    # To exchange a record of train for one of the holdout replaces one record. It changes the
-    # chance of the release by a factor of `e^epsilon` at most. For "add_remove" it is one
-    # record removed and one added: 2 epsilon, and delta times `1 + e^epsilon`. Let m records
-    # match. Each choice of train with t + 1 of them becomes one with t by such an exchange,
-    # so that the ratio of the chances of t + 1 and t, given the release, is at most that of
-    # Fisher's noncentral hypergeometric distribution with odds of `e^epsilon`. The p-value of
-    # an epsilon is the chance that this distribution gives as many matches of train. Nothing
-    # is assumed of the rate of chance matches, nor of their number. With epsilon = 0 the
-    # p-value is that of Fisher's exact test.
+    # An exchange of a training record for a holdout record replaces one record. It changes the
+    # probability of the release by a factor of at most `e^epsilon`. For "add_remove", the exchange
+    # removes one record and adds one record, which means 2 epsilon, and delta times
+    # `1 + e^epsilon`. Let m records match. Each choice of the training data with t + 1 matches
+    # becomes a choice with t matches by such an exchange. Therefore, given the release, the ratio
+    # of the probabilities of t + 1 and t is at most the ratio for Fisher's noncentral
+    # hypergeometric distribution with odds of `e^epsilon`. The p-value of an epsilon is the
+    # probability of at least the observed number of training matches under this distribution. The
+    # rate and the number of random matches may have any value. With epsilon = 0, the p-value
+    # equals the p-value of Fisher's exact test.
     #
-    # With delta above 0, `2 n_train delta / k` is added, k being the least number of matches
-    # that would be as significant if all were of train. The exceptions of all exchanges,
-    # counted the same way, add less to a probability of at most 1/4, if at most half of the
-    # pooled records match. If more do, the p-value is 1.
+    # If delta is positive, `2 n_train delta / k` is added, where k is the minimum number of matches
+    # that would be as significant if all of them were training records. The exceptions of all
+    # exchanges, counted in the same way, add less than this to a probability of at most 1/4 if at
+    # most half of the pooled records match. If more records match, the p-value is 1.
     #
     # Source: K. Amin et al., "Phantoms and disclosures: a causal framework for auditing
-    # synthetic data" (2026), arXiv:2606.16952, tests matches of train and of a holdout; the
-    # argument for tables of fixed sizes is ours. T. Steinke, M. Nasr, M. Jagielski, "Privacy
-    # auditing with one (1) training run", NeurIPS 2023, arXiv:2305.08846, has one for records
-    # that are chosen by coins.
+    # synthetic data" (2026), arXiv:2606.16952, tests training and holdout matches. The argument
+    # for tables of fixed sizes was derived for this package. T. Steinke, M. Nasr, M. Jagielski,
+    # "Privacy auditing with one (1) training run", NeurIPS 2023, arXiv:2305.08846, has an argument
+    # for records that are chosen by coins.
     if not (0.0 <= delta < 1.0 and 0.75 <= confidence < 1.0):
         raise InvalidParameterError(
             "matches_epsilon: delta must be in [0, 1) and confidence in [3/4, 1), got "
@@ -205,7 +209,7 @@ def matches_epsilon(
 def privacy_of_matches(
     matched: Matched, claimed_epsilon: float | None = None, delta: float = 0.0
 ) -> dict[str, Any]:
-    """Return what the details of a result say of epsilon: bounds by adjacency, and of a claim."""
+    """Return the bounds of epsilon and the test of a claim for the details of a result."""
     bounds = {of: matches_epsilon(matched, delta, adjacency=of) for of in ("add_remove", "replace")}
     counts = {
         "train": [matched.k_train, matched.n_train],
@@ -219,9 +223,9 @@ def privacy_of_matches(
 
 
 def _least_epsilon(function: Callable[[float], float], level: float) -> float:
-    """Return the least epsilon at which a function that rises with it reaches a level."""
-    # If delta is large a p-value may fall again, but from a value above one half only: below
-    # that, all its terms rise with epsilon.
+    """Return the smallest epsilon at which an increasing function reaches a level."""
+    # If delta is large, a p-value may decrease again, but only from a value above one half. Below
+    # one half, all terms of the p-value increase with epsilon.
     if function(0.0) >= level:
         return 0.0
     high = 1.0
@@ -233,7 +237,7 @@ def _least_epsilon(function: Callable[[float], float], level: float) -> float:
 def against_claim(
     bound: float, claimed: float | None, p_value: Callable[[float], float]
 ) -> dict[str, Any]:
-    """Hold a lower bound of epsilon against the epsilon that a generator claims."""
+    """Compare a lower bound of epsilon with the epsilon that a generator claims."""
     if claimed is None:
         return {}
     claimed = float(claimed)
@@ -247,7 +251,7 @@ def epsilon_of_rates(
     false_negative_rate: np.ndarray | float,
     delta: float = 0.0,
 ) -> np.ndarray:
-    """Return the least epsilon that allows a test of two neighbouring tables such error rates."""
+    """Return the smallest epsilon for which a test of two neighboring tables has these errors."""
     alpha, beta = np.asarray(false_positive_rate), np.asarray(false_negative_rate)
     with np.errstate(divide="ignore", invalid="ignore"):
         bounds = [
@@ -260,7 +264,7 @@ def epsilon_of_rates(
 def _upper_rates(
     n_true: int, n_in: int, n_false: int, n_out: int, confidence: float
 ) -> tuple[float, float]:
-    """Return upper bounds of the false positive and false negative rate that hold together."""
+    """Return upper bounds of the false positive and false negative rate that are jointly valid."""
     return (
         clopper_pearson(n_false, n_out, confidence)[1],
         clopper_pearson(n_in - n_true, n_in, confidence)[1],
@@ -278,10 +282,10 @@ def two_world_epsilon(
 
 def gdp_mu(n_true: int, n_in: int, n_false: int, n_out: int, confidence: float = 0.95) -> float:
     """Return a lower bound of mu, if the mechanism is Gaussian differentially private."""
-    # Parameters are those of two_world_epsilon.
+    # For the parameters, see two_world_epsilon.
     #
-    # A bound of mu says something of epsilon, by gdp_epsilon, only where the mechanism's
-    # trade-off function is that of two normal distributions, as of the Gaussian mechanism.
+    # A bound of mu gives a bound of epsilon, by gdp_epsilon, only if the mechanism has the
+    # trade-off function of two normal distributions, as the Gaussian mechanism does.
     #
     # Source: J. Dong, A. Roth, W. J. Su, "Gaussian differential privacy", JRSS B 84 (2022)
     # 3-37, arXiv:1905.02383. M. Nasr et al., "Tight auditing of differentially private
@@ -291,7 +295,7 @@ def gdp_mu(n_true: int, n_in: int, n_false: int, n_out: int, confidence: float =
 
 
 def gdp_delta(epsilon: float, mu: float) -> float:
-    """Return the least delta with which mu-GDP is (epsilon, delta)-DP."""
+    """Return the smallest delta with which mu-GDP is (epsilon, delta)-DP."""
     if mu == 0.0:
         return 0.0
     near, far = log_ndtr(mu / 2.0 - epsilon / mu), epsilon + log_ndtr(-mu / 2.0 - epsilon / mu)
@@ -299,5 +303,5 @@ def gdp_delta(epsilon: float, mu: float) -> float:
 
 
 def gdp_epsilon(delta: float, mu: float) -> float:
-    """Return the least epsilon with which mu-GDP is (epsilon, delta)-DP, delta being above 0."""
+    """Return the smallest epsilon with which mu-GDP is (epsilon, delta)-DP, for positive delta."""
     return _least_epsilon(lambda epsilon: -gdp_delta(epsilon, mu), -delta)

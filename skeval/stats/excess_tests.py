@@ -1,4 +1,4 @@
-"""Tests that attacks on the same rows succeed more often on train rows than on holdout rows."""
+"""Tests that attacks succeed more often on training rows than on holdout rows."""
 
 from __future__ import annotations
 
@@ -17,16 +17,18 @@ from skeval.stats.permutation_tests import (
     share_p_value,
 )
 
-N_DRAWS = 999  # relabellings that say what chance gives; a test goes on with more where it must
+N_DRAWS = 999  # random labels for the null distribution, which a test extends if necessary
 _MAX_DRAWS = 9_999
-_CELLS = 2**21  # labels held at once
-_MAX_FEW_LEVELS = 32  # of scores, so that drawing how many rows have each is quicker than shuffling
+_CELLS = 2**21  # maximum number of labels in memory
+_MAX_FEW_LEVELS = (
+    32  # up to this number of distinct scores, drawing counts is faster than shuffling
+)
 
 
 def scores_p_value(
     train: np.ndarray, holdout: np.ndarray, *, n_relabellings: int = 9999, seed: int = 0
 ) -> float:
-    """Return how often a random choice of the train rows gives them so high a mean, or higher."""
+    """Return how often a random choice of the training rows has a mean at least this high."""
     pooled = np.concatenate([train, holdout])
     levels, counts = np.unique(pooled.round(12), return_counts=True)
     if levels.size == 1:
@@ -41,7 +43,7 @@ def scores_p_value(
 def _sums_by_level(
     levels: np.ndarray, counts: np.ndarray, n_train: int, n_draws: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return sums over random choices of rows; those of one score are exchangeable."""
+    """Return sums over random choices of rows, where rows of equal score are exchangeable."""
     drawn = rng.multivariate_hypergeometric(counts, n_train, size=n_draws, method="marginals")
     return np.asarray(drawn @ levels)
 
@@ -49,7 +51,7 @@ def _sums_by_level(
 def relabelled_sums(
     scores: np.ndarray, n_train: int, n_draws: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return the sums over random choices of the train rows, shape (n_draws, n_attacks)."""
+    """Return the sums over random choices of the training rows, shape (n_draws, n_attacks)."""
     if scores.shape[1] == 1:
         levels, counts = np.unique(scores, return_counts=True)
         if levels.size <= _MAX_FEW_LEVELS:
@@ -66,12 +68,13 @@ def largest_excess_test(
     scores: np.ndarray, n_train: int, *, seed: int = 0
 ) -> tuple[Relabelled, np.ndarray]:
     """Test several attacks on the same rows at once."""
-    # By the largest standardised excess of train.
+    # The statistic is the largest standardized excess of the training rows.
     #
-    # If the synthetic table does not depend on which real rows were train, all choices of
-    # them are equally likely. The sum of the scores over train is held against its mean and
-    # standard deviation over all choices, which are known; the largest of these excesses
-    # against the largest in 999 random choices, or up to 9,999 where few of these reach it.
+    # If the synthetic table does not depend on the choice of the training rows among the real
+    # rows, all choices are equally likely. For each attack, the sum of the scores over the
+    # training rows is standardized with its known mean and standard deviation over all choices.
+    # The largest of these excesses is compared with the largest excess in 999 random choices, or
+    # in up to 9,999 if few of these choices reach the observed excess.
     #
     # Source: P. H. Westfall, S. S. Young, "Resampling-based multiple testing", Wiley (1993).
     standardised = _standardize_scores(scores, n_train)
@@ -83,21 +86,21 @@ def largest_excess_test(
 
 
 def _standardize_scores(scores: np.ndarray, n_train: int) -> np.ndarray:
-    """Return scores whose sums over random choices of train have mean 0 and variance 1."""
+    """Return scores whose sums over random choices of training rows have mean 0 and variance 1."""
     n_rows = len(scores)
     centred = scores - scores.mean(axis=0)
     factor = n_train * (n_rows - n_train) / (n_rows * max(1.0, n_rows - 1.0))
     spread = np.sqrt(factor * (centred**2).sum(axis=0))
-    # an attack that succeeds alike on all rows has no excess
+    # an attack with the same score on all rows has no excess
     return np.asarray(centred / np.where(spread > NOISE, spread, np.inf))
 
 
 def _jointly(
     excesses: np.ndarray, draw: Callable[[int], np.ndarray]
 ) -> tuple[Relabelled, np.ndarray]:
-    """Return the test of the largest excess, and p-values of all that hold at once.
+    """Return the test of the largest excess, and simultaneous p-values of all excesses.
 
-    `draw` returns the excesses of as many random choices as it is asked for.
+    `draw` returns the excesses of a specified number of random choices.
     """
     largest = []
 
@@ -116,26 +119,27 @@ def _jointly(
 def abstaining_test(
     right: np.ndarray, confidence: np.ndarray, n_train: int, *, seed: int = 0
 ) -> Abstention:
-    """Test whether an attacker who may abstain is right about train more often."""
-    # The surest 1%, 2%, 5%, 10%, 20%, 50% and all of the guesses about both tables are chosen
-    # without regard to the table. If the release does not depend on which real rows were
-    # train, the right ones among them are of train as in a random choice of train rows. The
-    # excess of train over the mean of all choices, in standard deviations, is compared with
-    # the largest of all shares in random choices: 999, or up to 9,999 where few of these
-    # reach it. If Fisher's exact tests of the shares add up to a smaller p-value than these
-    # choices can show, the sum is the p-value. If all guesses are equally sure, it is that of
-    # one such test.
+    """Test whether an attacker who may abstain is correct more often about training rows."""
+    # The most confident 1%, 2%, 5%, 10%, 20%, 50% and all of the guesses about both tables are
+    # chosen without regard to the table. If the release does not depend on the choice of the
+    # training rows among the real rows, the correct guesses are distributed over the tables as in
+    # a random choice of training rows. For each fraction, the excess of the training rows over
+    # the mean of all choices is computed in standard deviations. It is compared with the largest
+    # excess of all fractions in 999 random choices, or in up to 9,999 if few of these choices
+    # reach it. If the p-values of Fisher's exact test for the fractions have a sum that is smaller
+    # than any p-value of the random choices, the sum is used as the p-value. If all guesses are
+    # equally confident, the p-value is computed with one such test.
     #
     # The anonymity loss coefficient is
     #
     # .. math:: \frac{C(T) - C(H)}{1 - C(H)}, \qquad
     #     C = \max_r \left(1 - \left(\frac{\log r}{\log 10^{-4}}\right)^3\right) p_r
     #
-    # with p_r the precision at recall r: the share of right ones among the surest share r of
-    # the guesses about a table, by the centre of Wilson's interval. A precision whose
-    # interval is wider than 1/2 does not count. The published baseline is a model of original
-    # rows without the target. Here it is the same attack on holdout rows. Above 1/2 a loss is
-    # published as a risk.
+    # with p_r the precision at recall r. The precision is the fraction of correct guesses among
+    # the most confident fraction r of the guesses about a table, computed as the center of
+    # Wilson's interval. A precision whose interval is wider than 1/2 is ignored. The published
+    # baseline is a model of original rows without the target. Here, the baseline is the same
+    # attack on holdout rows. The authors consider a loss above 1/2 a risk.
     #
     # Source: P. Francis, D. Wagner, "Towards better attribute inference vulnerability
     # measures" (2025), arXiv:2507.01710; P. H. Westfall, S. S. Young, "Resampling-based
@@ -166,9 +170,9 @@ def abstaining_test(
 
 
 def _kinds(given: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return one guess of each kind, and how many there are; those of a kind count alike.
+    """Return one guess of each kind of equal guesses, and the number of guesses of each kind.
 
-    A surer guess is given for no smaller share: guesses of equal sums are given alike.
+    A more confident guess is never in fewer fractions. Therefore, equal sums mean equal guesses.
     """
     sums, scores = (
         np.unique(one.round(12), return_inverse=True)[1] for one in (given.sum(axis=1), right)
@@ -179,7 +183,7 @@ def _kinds(given: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def _chance_of_excess(kinds: np.ndarray, counts: np.ndarray, n_train: int, excess: float) -> float:
-    """Return the sum of the exact chances of columns to reach an excess; 1 where it is unknown."""
+    """Return the sum of the exact probabilities to reach an excess, or 1 if it is unknown."""
     total = 0.0
     for column in kinds.T:
         levels, which = np.unique(column, return_inverse=True)

@@ -1,7 +1,7 @@
 """Means over folds of cross-validation, and tests of their differences.
 
-Training folds share rows, so that their values vary together. They count for less than their
-number.
+Training folds share rows, so that their values are correlated. Therefore, the effective number of
+folds is smaller than their number.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ def fold_mean(
 ) -> dict[str, float]:
     """Return the mean of values of folds, with the standard error of Nadeau and Bengio."""
     # Training folds have most of their rows in common, so that their values vary together and
-    # the variance of the mean is not that of one value divided by their number. The
-    # correction adds what two trainings share: `(1/K + n_test/n_train) * variance`.
+    # the variance of the mean is larger than the variance of one value divided by their number.
+    # The corrected variance is `(1/K + n_test/n_train) * variance`.
     known = values[~np.isnan(values)]
     mean = float(known.mean()) if known.size else float("nan")
     error = reach = float("nan")
@@ -39,8 +39,8 @@ def fold_mean(
 
 def corrected_t_test(differences: np.ndarray, test_share: float) -> float:
     """Return the two-sided p-value of a mean difference over folds of 0."""
-    # The corrected resampled t-test of Nadeau and Bengio: Student's test with the standard
-    # error of fold_mean.
+    # This is the corrected resampled t-test of Nadeau and Bengio, that is Student's test with the
+    # standard error of fold_mean.
     found = fold_mean(differences, test_share)
     if found["n_folds"] < 2 or found["mean"] == 0.0:
         return 1.0

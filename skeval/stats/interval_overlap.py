@@ -1,4 +1,4 @@
-"""The overlap of two intervals, and its expected value if they differ by chance alone."""
+"""The overlap of two intervals, and its expected value for two samples of one population."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def interval_overlap(
     *,
     clip: bool = False,
 ) -> np.ndarray:
-    """Return the mean of the shares of two intervals that they have in common."""
+    """Return the mean of the fractions of two intervals that they have in common."""
     # Source: A. F. Karr et al., "A framework for evaluating the utility of data altered to
     # protect confidentiality", The American Statistician 60 (2006) 224-232,
     # doi:10.1198/000313006X124640.
@@ -29,10 +29,10 @@ def interval_overlap(
 def expected_overlap(
     width: float, width_other: float, error: float, *, clip: bool = False
 ) -> float:
-    """Return the mean overlap of two intervals whose centres differ by chance alone."""
-    # Centres d apart have `min(a, b, (a + b) / 2 - |d|)` in common, a and b being the widths.
-    # Two 95% intervals of equal width, of means of independent samples, overlap by `1 - 1 /
-    # (1.96 sqrt(pi)) = 0.712` on average.
+    """Return the expected overlap of two intervals whose centers differ at random."""
+    # Two intervals of widths a and b whose centers differ by d have `min(a, b, (a + b) / 2 - |d|)`
+    # in common. For example, 95% intervals with equal widths for the means of independent samples
+    # have an overlap of `1 - 1 / (1.96 sqrt(pi)) = 0.712` on average.
     shorter = min(width, width_other)
     apart, inside = 0.5 * (width + width_other), 0.5 * abs(width - width_other)
     common = shorter - _mean_beyond(inside, error)

@@ -1,4 +1,4 @@
-"""Intervals of shares, of their differences and of quantiles."""
+"""Intervals of fractions, of differences of fractions, and of quantiles."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Ends = tuple[float, float] | None
 
 
 def wilson(k: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
-    """Return Wilson's score interval of a share."""
+    """Return Wilson's score interval of a fraction."""
     # Source: E. B. Wilson, "Probable inference, the law of succession, and statistical
     # inference", JASA 22 (1927) 209-212, doi:10.1080/01621459.1927.10502953.
     z = float(norm.ppf((1.0 + confidence) / 2.0))
@@ -24,8 +24,8 @@ def wilson(k: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
 
 
 def clopper_pearson(k: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Return the exact interval of a share, which covers at least as often as it promises."""
-    # Each bound alone is a one-sided bound at `(1 + confidence) / 2`.
+    """Return the exact interval of a fraction, whose coverage is at least the confidence."""
+    # Each bound by itself is a one-sided bound at `(1 + confidence) / 2`.
     tail = (1.0 - confidence) / 2.0
     low = float(beta.ppf(tail, k, n - k + 1)) if k > 0 else 0.0
     high = float(beta.ppf(1.0 - tail, k + 1, n - k)) if k < n else 1.0
@@ -33,10 +33,10 @@ def clopper_pearson(k: int, n: int, confidence: float = 0.95) -> tuple[float, fl
 
 
 def to_its_error(stated: dict[str, float]) -> dict[str, float]:
-    """Round an estimate with its error and interval to the digits that the error leaves certain."""
-    # A mean to its last digit, times the number of rows, less the rows that somebody knows,
-    # is the row that they do not know. If the digits of the error are 10 to 35, two of them
-    # stay, else one: the rule of the Particle Data Group.
+    """Round an estimate with its error and interval to the significant digits of the error."""
+    # An attacker who knows all rows except one could compute this row from an exact mean. By the
+    # rule of the Particle Data Group, two digits of the error are kept if they are between 10 and
+    # 35. Otherwise, one digit is kept.
     error = stated["error"]
     if not 0.0 < error < np.inf:
         return stated
@@ -47,7 +47,7 @@ def to_its_error(stated: dict[str, float]) -> dict[str, float]:
 def newcombe(
     k: float, n: float, k_other: float, n_other: float, confidence: float = 0.95
 ) -> tuple[float, float]:
-    """Return the hybrid score interval of the difference of two independent shares."""
+    """Return the hybrid score interval of the difference of two independent fractions."""
     # Source: R. G. Newcombe, "Interval estimation for the difference between independent
     # proportions", Statistics in Medicine 17 (1998) 873-890, method 10.
     (low, high), (low_other, high_other) = (

@@ -1,4 +1,4 @@
-"""Rows that share a combination of codes: the class of each row, and counts by class."""
+"""Classes of rows that have the same combination of codes, and counts by class."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LARGEST = 2**62
 
 
 def _dense(values: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return codes 0, 1, ... in the order of the whole numbers `values`, and how many there are."""
+    """Return codes 0, 1, ... in the order of the integers `values`, and the number of codes."""
     if values.size == 0:
         return values.astype(np.int64), 0
     low = int(values.min())
@@ -28,9 +28,10 @@ def _dense(values: np.ndarray) -> tuple[np.ndarray, int]:
 def joint_classes(
     codes: np.ndarray | Iterable[np.ndarray], n_rows: int | None = None
 ) -> np.ndarray:
-    """Return the class of each row: rows are in one class where they agree in every column."""
-    # Columns are folded into one number each, which is made dense again before it overflows:
-    # linear in the cells of the table, but for one sort of the rows each time that happens.
+    """Return the class of each row, where rows of a class are equal in every column."""
+    # The columns are combined into one number per row, which is made dense again before it
+    # overflows. The time is linear in the cells of the table, except for one sort of the rows each
+    # time that a number is made dense.
     columns, n = (codes.T, len(codes)) if isinstance(codes, np.ndarray) else (codes, n_rows or 0)
     classes, n_classes = np.zeros(n, dtype=np.int64), 1
     for column in columns:
@@ -44,7 +45,7 @@ def joint_classes(
 def distinct_codes(
     columns: Sequence[np.ndarray], counts: np.ndarray | None = None
 ) -> tuple[list[np.ndarray], np.ndarray]:
-    """Get the distinct rows of a table of codes, in the order of the first of each, and counts."""
+    """Get the distinct rows of a table of codes in order of first occurrence, with counts."""
     rows = np.zeros(len(columns[0]), dtype=np.int64)
     for column in columns:
         values, known = pd.factorize(column, use_na_sentinel=False)
@@ -58,7 +59,7 @@ def class_counts(
     *tables: np.ndarray, weights: Sequence[np.ndarray | None] | None = None
 ) -> np.ndarray:
     """Return how many rows of each table each class has, shape (n_tables, n_classes)."""
-    # `weights` are by table for how many rows each entry stands, None for one.
+    # `weights` contains for each table the number of rows that an entry represents, or None for 1.
     n_classes = max(int(classes.max(initial=-1)) for classes in tables) + 1
     each = weights or [None] * len(tables)
     counts = [np.bincount(*one, minlength=n_classes) for one in zip(tables, each, strict=True)]
@@ -67,7 +68,7 @@ def class_counts(
 
 @dataclass(frozen=True)
 class Pairs:
-    """The pairs of class and value that occur, in ascending order, and how often."""
+    """The pairs of class and value that occur, in ascending order, with counts."""
 
     classes: np.ndarray
     values: np.ndarray
@@ -85,7 +86,7 @@ class Pairs:
 
     @property
     def overall(self) -> np.ndarray:
-        """Share of each value in the whole table."""
+        """Fraction of each value in the whole table."""
         return np.bincount(self.values, weights=self.counts) / self.counts.sum()
 
 

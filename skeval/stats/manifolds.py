@@ -1,4 +1,4 @@
-"""Balls around rows as the support of a distribution: what they hold, by design and by chance."""
+"""Balls around rows as an estimate of the support of a distribution."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 from scipy.stats import hypergeom
 
-TOLERANCE = 1e-12  # relative; what equal distances may differ by in double precision
-_SMALLEST_RANGE = 1e-300  # as in the neighbour engine: one below has no finite inverse
+TOLERANCE = 1e-12  # relative difference of distances that are equal but for rounding errors
+_SMALLEST_RANGE = 1e-300  # a smaller range has no finite inverse, as in the neighbor engine
 _PAIRS = 2**20  # pairs of one block: 8 MB for any number of rows
-_MAX_FEATURES = 15  # of a tree, as scikit-learn's searches have it
-_SAMPLED = 16  # one ball in this number is asked how much it holds
-_MAX_HELD = 0.05  # of all pairs: where balls hold more, to list them takes longer than to ask all
-_ROUNDED = 1e-13  # of the squared extent of all rows: what a tree's bounds may be off by
+_MAX_FEATURES = 15  # a tree is not used for more features, as in scikit-learn
+_SAMPLED = 16  # one in 16 balls is used to estimate how many rows a ball contains
+_MAX_HELD = 0.05  # if balls contain more of all pairs, listing is slower than computing all pairs
+_ROUNDED = 1e-13  # rounding error of a tree's bounds, relative to the squared extent of all rows
 _SQUARED = 1e150  # larger numbers have no finite square
 
 
@@ -27,7 +27,7 @@ def row_blocks(n_queries: int, n_rows: int) -> Iterator[slice]:
 
 
 def is_within(distances: np.ndarray, radii: np.ndarray, strict: bool = False) -> np.ndarray:
-    """Tell which distances are at most their radius; below it, if `strict`."""
+    """Return which distances are at most their radius, or below their radius if `strict`."""
     # Distances that differ by one part in 10^12 are equal.
     if strict:
         inside: np.ndarray = distances < radii * (1.0 - TOLERANCE)
@@ -43,7 +43,7 @@ def count_balls(
     limit: int | None = None,
     strict: bool = False,
 ) -> np.ndarray:
-    """Count the Euclidean balls around rows that hold each query."""
+    """Count the Euclidean balls around rows that contain each query."""
     counts = _listed_balls(queries, rows, radii, strict)
     if counts is None:
         counts = np.empty(len(queries), dtype=np.int64)
@@ -55,14 +55,15 @@ def count_balls(
 def _listed_balls(
     queries: np.ndarray, rows: np.ndarray, radii: np.ndarray, strict: bool
 ) -> np.ndarray | None:
-    """Count by a tree of the queries; None where the distances of all pairs are as quick."""
+    """Count with a tree of the queries, or return None if computing all pairs is faster."""
     small = all(np.abs(table).max(initial=0.0) < _SQUARED for table in (queries, rows))
     if queries.shape[1] > _MAX_FEATURES or not small:
         return None
-    some = radii >= 0  # the tree takes the square of what is below
+    some = radii >= 0  # the tree would square a negative radius
     rows, radii = rows[some], radii[some]
-    tree = cKDTree(queries, balanced_tree=False)  # balanced, it takes ages where values repeat
-    # its bounds are updated from box to box, and round at the scale of the whole
+    tree = cKDTree(queries, balanced_tree=False)  # a balanced tree is slow if values repeat
+    # The bounds of the tree are updated from box to box. Their rounding errors are relative to
+    # the extent of all rows.
     extent = np.ptp(np.vstack([queries, rows]), axis=0)
     reach = np.sqrt(radii**2 * (1.0 + 4.0 * TOLERANCE) + _ROUNDED * (extent @ extent))
     held = tree.query_ball_point(rows[::_SAMPLED], reach[::_SAMPLED], return_length=True)
@@ -84,10 +85,10 @@ def mixed_distances(
     queries: np.ndarray, rows: np.ndarray, ranges: np.ndarray, nominal: np.ndarray
 ) -> Iterator[tuple[slice, np.ndarray]]:
     """Yield the Gower distances of a few queries at a time to all rows."""
-    # They are those of the neighbour engine, but for the last bits.
+    # The distances equal the distances of the neighbor engine except for the last bits.
     coded = nominal | ~((ranges >= _SMALLEST_RANGE) & np.isfinite(ranges))
     codes = [_codes(column, len(queries)) for column in np.vstack([queries, rows]).T[coded]]
-    with np.errstate(over="ignore", invalid="ignore"):  # the cap takes what overflows
+    with np.errstate(over="ignore", invalid="ignore"):  # infinite gaps are capped later
         weights = 1.0 / ranges[~coded]
         of_queries, of_rows = (
             np.clip(table[:, ~coded], -1e200, 1e200) * weights for table in (queries, rows)
@@ -95,7 +96,7 @@ def mixed_distances(
         low, high = (
             extreme(np.vstack([of_queries, of_rows]), axis=0) for extreme in (np.min, np.max)
         )
-        plain = high - low <= 1.0  # nothing missing or beyond the range: no difference is cut
+        plain = high - low <= 1.0  # no missing value and no difference that must be capped
     plain_queries, plain_rows = of_queries[:, plain], np.ascontiguousarray(of_rows[:, plain])
     for block in row_blocks(len(queries), len(rows)):
         sums = np.zeros((block.stop - block.start, len(rows)))
@@ -109,7 +110,7 @@ def mixed_distances(
 
 
 def _codes(column: np.ndarray, n_queries: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return small whole numbers for the values of queries and rows; missing is a value."""
+    """Return small integer codes of the values of queries and rows, including missing values."""
     codes = np.unique(column, return_inverse=True)[1].ravel().astype(np.int32)
     return codes[:n_queries], codes[n_queries:]
 
@@ -124,29 +125,30 @@ def _capped_gaps(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def soft_cover(distances: np.ndarray, radius: float) -> np.ndarray:
-    """Return what each pair leaves uncovered: distance over radius, 1 at most."""
-    # At a radius of 0 only copies cover each other.
+    """Return the distance of each pair divided by the radius, at most 1."""
+    # If the radius is 0, only copies cover each other.
     if radius > 0:
         return np.minimum(distances / radius, 1.0)
     return (distances > 0).astype(np.float64)
 
 
 def expected_coverage(n_train: int, n_synthetic: int, k: int) -> float:
-    """Return the coverage that two samples of one continuous distribution have on average."""
+    """Return the mean coverage of two samples of the same continuous distribution."""
     a = np.arange(1, k + 1)
     return float(1.0 - np.prod((n_train - a) / (n_train + n_synthetic - a)))
 
 
 def expected_clipped_coverage(n_train: int, n_good: int, k: int) -> float:
-    """Return the clipped coverage that `n_good` fresh rows have on average."""
+    """Return the mean clipped coverage of `n_good` new real rows."""
     j = np.arange(1, k + 1)
     return float(hypergeom.sf(j - 1, n_train - 1 + n_good, n_good, k + j - 1).mean())
 
 
 def calibrated_coverage(coverage: float, n_train: int, n_synthetic: int, k: int) -> float:
-    """Return which share of good rows among bad ones would have this clipped coverage."""
-    # The number of good rows out of `n_synthetic` that would be expected to cover less, over
-    # `n_synthetic + 1`; found by bisection, since the expectation grows with their number.
+    """Return the fraction of good rows among bad rows that has this clipped coverage."""
+    # It is the fraction of the numbers from 0 to `n_synthetic` for which this number of good rows
+    # has a lower expected coverage. It is found by bisection, because the expectation grows with
+    # the number of good rows.
     low, high = 0, n_synthetic + 1
     while low < high:
         middle = (low + high) // 2
@@ -158,6 +160,6 @@ def calibrated_coverage(coverage: float, n_train: int, n_synthetic: int, k: int)
 
 
 def harmonic_mean(first: float, second: float) -> float:
-    """Return the harmonic mean of two numbers from 0 on; 0 if one of them is."""
+    """Return the harmonic mean of two nonnegative numbers, or 0 if one of the two is 0."""
     total = first + second
     return 2.0 * first * second / total if total > 0 else total

@@ -1,4 +1,4 @@
-"""Maps of rows: cells of a grid that are pooled until each region holds enough rows."""
+"""Two-dimensional histograms of rows, pooled until each region contains enough rows."""
 
 from __future__ import annotations
 
@@ -8,19 +8,21 @@ from collections.abc import Mapping
 import numpy as np
 from scipy.stats import norm
 
-_TAIL, _LARGEST_TAIL = 0.01, 0.25  # shares of rows beyond the ends that decide the edges
-_NEIGHBOURS = 10  # rows whose mean is such an end, and the fewest beyond: no edge is one row's
-_HALF_WIDTH = 3.5  # of the map, in standard deviations of a normal distribution
+_TAIL, _LARGEST_TAIL = 0.01, 0.25  # fractions of rows outside the ends that determine the edges
+# An end is the mean of this number of rows, and at least this number of rows is outside, so that
+# no edge reveals a single row.
+_NEIGHBOURS = 10
+_HALF_WIDTH = 3.5  # half width of the map, in standard deviations of a normal distribution
 
 
 def grid_edges(values: np.ndarray, n_cells: int) -> np.ndarray:
-    """Return the edges of cells of equal width; the outer cells reach to infinity."""
+    """Return the edges of bins of equal width, of which the outer bins extend to infinity."""
     ranked, tail = np.sort(values), _tail(values.size)
     at = int(tail * values.size)
     around = slice(max(0, at - _NEIGHBOURS // 2), at + _NEIGHBOURS // 2)
     low, high = float(ranked[around].mean()), float(ranked[::-1][around].mean())
     if high - low <= 1e-9 * max(1.0, abs(low), abs(high)):
-        low, high = low - 0.5, high + 0.5  # of one value, which then lies in the middle
+        low, high = low - 0.5, high + 0.5  # a single value is in the middle
     margin = (_HALF_WIDTH / float(norm.isf(tail)) - 1.0) * (high - low) / 2.0
     digits = 2 - math.floor(math.log10(high - low))
     return np.linspace(round(low - margin, digits), round(high + margin, digits), n_cells + 1)
@@ -31,7 +33,7 @@ def _tail(n_rows: int) -> float:
 
 
 def cells_on_grid(points: np.ndarray, edges: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-    """Get the cell of each point: that of its second coordinate times the width, plus its first."""
+    """Return the bin number of each point, counted along the first coordinate."""
     columns, rows = (
         np.searchsorted(side[1:-1], values, side="right")
         for side, values in zip(edges, points.T, strict=True)
@@ -40,10 +42,10 @@ def cells_on_grid(points: np.ndarray, edges: tuple[np.ndarray, np.ndarray]) -> n
 
 
 def pooled_regions(counts: np.ndarray, min_count: int) -> np.ndarray:
-    """Pool the cells of a square grid into regions of a least number of rows."""
-    # A cell with enough rows is a region. What is left of each block of two by two cells is
-    # one, if it has enough rows together; what is still left is pooled in blocks of four by
-    # four, and on.
+    """Pool the bins of a square grid into regions with a minimum number of rows."""
+    # A bin with enough rows is a region. The remaining bins of each block of two by two bins are
+    # a region if they contain enough rows together. Bins that still remain are pooled in blocks
+    # of four by four, and so on.
     n = len(counts)
     regions = np.full(counts.shape, -1)
     n_regions, side = 0, 1
@@ -59,7 +61,7 @@ def pooled_regions(counts: np.ndarray, min_count: int) -> np.ndarray:
 
 
 def pooled_shares(counts: np.ndarray, min_count: int) -> np.ndarray:
-    """Get the share of rows in each cell, evenly spread over its region; nan where it has none."""
+    """Get the fraction of rows in each bin, spread evenly over its region, or nan outside them."""
     regions = pooled_regions(counts, min_count)
     inside = regions >= 0
     n_rows = np.bincount(regions[inside], weights=counts[inside])

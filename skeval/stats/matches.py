@@ -1,4 +1,4 @@
-"""Rows that equal rows of another table or lie near them: shares, and what is chance."""
+"""Fractions of rows that match rows of another table, and permutation tests of them."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from skeval.stats.permutation_tests import (
     sides_test,
 )
 
-_WHOLE = 2.0**53  # from here on every float is a whole number
+_WHOLE = 2.0**53  # every larger float is an integer
 _TENS = np.array([float(f"1e{i}") for i in range(309)])
-_BLOCK = 2**21  # counts held at once
-_DRAWS_A_ROW = 16  # a count drawn costs about as much as this number of rows dealt out
+_BLOCK = 2**21  # maximum number of counts in memory
+_DRAWS_A_ROW = 16  # drawing a count costs about as much as shuffling this number of rows
 _ALL = np.iinfo(np.uint64).max  # every bit of a word
-_WORD = 64  # relabellings held at once, one bit each
-_AT_ONCE = 16 * _WORD  # relabellings between two looks at the outcome
-_LISTS_AT_ONCE = 2**15  # lists whose bits are spread out at once
+_WORD = 64  # relabellings per word, one bit each
+_AT_ONCE = 16 * _WORD  # relabellings between two checks whether to stop
+_LISTS_AT_ONCE = 2**15  # lists whose bits are expanded in one step
 _SHORTEST, _MAX_LENGTH = 16, 128
 
 
 def digits_kept(values: np.ndarray, *, digits: int = 12, decimals: int | None = None) -> np.ndarray:
-    """Return numbers rounded so that what is equal but for rounding errors is equal."""
+    """Return rounded numbers, such that numbers that differ by rounding errors are equal."""
     numbers = np.asarray(values, dtype=np.float64)
     if decimals is not None:
         tiny = np.abs(numbers) < _WHOLE / 10.0 ** max(decimals, 0)
@@ -47,7 +47,7 @@ def digits_kept(values: np.ndarray, *, digits: int = 12, decimals: int | None = 
 
 
 def _significant(numbers: np.ndarray, digits: int) -> np.ndarray:
-    """Round finite numbers other than 0; the result depends on the decimal number alone."""
+    """Round finite numbers other than 0, such that only the decimal number matters."""
     exponents = np.floor(np.log10(np.abs(numbers))).astype(np.int64)
     leading = np.rint(_shift_decimal_point(numbers, digits - 1 - exponents)).astype(np.int64)
     # 9.99...9 rounds to one digit more, and log10 is off by one next to a power of ten
@@ -59,16 +59,16 @@ def _significant(numbers: np.ndarray, digits: int) -> np.ndarray:
 
 
 def _shift_decimal_point(numbers: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Move the decimal point, in two steps: 10^320 and 10^-320 are no floats."""
+    """Move the decimal point in two steps, because 10^320 and 10^-320 are not floats."""
     half = places // 2
     for part in (half, places - half):
-        # a power of ten is a whole number, and 0.1 is not what it looks like
+        # powers of ten from 1 are exact floats, and 0.1 is not
         numbers = numbers * _TENS[np.maximum(part, 0)] / _TENS[np.maximum(-part, 0)]
     return numbers
 
 
 def matches(counts: np.ndarray, others: np.ndarray, count: str = "rows") -> tuple[int, int]:
-    """Return how many rows of a table match another's, and of how many."""
+    """Return how many rows of a table match rows of another table, and the number of rows."""
     if count == "unique":
         counts = np.minimum(counts, 1)
     matched = np.minimum(counts, others) if count == "multiset" else counts[others > 0]
@@ -84,12 +84,12 @@ def match_contrast(
     n_permutations: int,
     seed: int,
 ) -> Relabelled:
-    """Hold the share matched to train, less that to the holdout, against relabelled real rows."""
-    # Of the `c` pooled copies of a value, k are train in a relabelling, with the multivariate
-    # hypergeometric distribution over the values that any synthetic row has. A value of one
-    # copy counts +1 or -1 only: such values are drawn as one class, and what is drawn does
-    # not grow with the table. If they are all there is, the p-value is exact, that of
-    # Fisher's test.
+    """Test the difference of the fractions that match the training and the holdout data."""
+    # The test relabels the real rows. In a relabelling, k of the `c` pooled copies of a value are
+    # training rows, with a multivariate hypergeometric distribution over the values of the
+    # synthetic rows. A value with one copy counts as +1 or -1. Such values are drawn as one class,
+    # so that the number of draws does not grow with the table. If there are only such values, the
+    # p-value is exact and equals the p-value of Fisher's test.
     used = (synthetic > 0) & (train + holdout > 0)
     copies = (train + holdout)[used]
     if count == "multiset":
@@ -108,7 +108,7 @@ def match_contrast(
     rng = np.random.default_rng(seed)
     method: Literal["count", "marginals"] = "marginals"  # draws value after value
     if counts.size * _DRAWS_A_ROW > counts.sum():
-        method = "count"  # deals out all rows
+        method = "count"  # shuffles all rows
 
     def sides(n: int) -> np.ndarray:
         drawn = rng.multivariate_hypergeometric(counts, n_train, size=n, method=method)[:, :-1]
@@ -124,7 +124,7 @@ def match_contrast(
 
 
 def mean_difference(copies: np.ndarray, weights: np.ndarray, n_train: int, n_real: int) -> float:
-    """Get the mean over all relabellings of the share that train alone has, less the holdout's."""
+    """Get the mean difference of the fractions only in training and only in holdout data."""
     by_copies, which = np.unique(copies, return_inverse=True)
     in_train = hypergeom.pmf(by_copies, n_real, by_copies, n_train)
     in_holdout = hypergeom.pmf(0, n_real, by_copies, n_train)
@@ -133,7 +133,7 @@ def mean_difference(copies: np.ndarray, weights: np.ndarray, n_train: int, n_rea
 
 
 def mean_on_train(copies: np.ndarray, weights: np.ndarray, n_train: int, n_real: int) -> float:
-    """Return the mean over all relabellings of the share of values that the training data have.
+    """Return the mean fraction of values in the training data over all relabellings.
 
     The parameters are those of :func:`mean_difference`.
     """
@@ -144,9 +144,9 @@ def mean_on_train(copies: np.ndarray, weights: np.ndarray, n_train: int, n_real:
 
 
 def _one_class(observed: float, unit: float, n: int, n_train: int, n_real: int) -> Relabelled:
-    """Return the exact test of the copies in train less those in the holdout, of n copies.
+    """Return the exact test of the difference of copies in the training and the holdout data.
 
-    How many are train is hypergeometric.
+    The number of the n copies that are in the training data is hypergeometric.
     """
     in_train = round((observed / unit + n) / 2.0)
     p_value = share_p_value(in_train, n_train, n - in_train, n_real - n_train)
@@ -165,7 +165,7 @@ def _differences(train: np.ndarray, copies: np.ndarray, cap: np.ndarray) -> np.n
 def _classes(
     copies: np.ndarray, cap: np.ndarray, unit: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Pool values in which each copy counts alike; sort, so that row order does not matter."""
+    """Pool values whose copies all count equally, and sort them to ignore the row order."""
     linear = copies <= cap
     units, which = np.unique(unit[linear], return_inverse=True)
     pooled = np.bincount(which, weights=copies[linear], minlength=units.size).astype(np.int64)
@@ -177,7 +177,7 @@ def _classes(
 
 @dataclass(frozen=True)
 class MatchLists:
-    """For each synthetic row that has a match, the distinct real rows that match it."""
+    """Lists of the distinct real rows that match a synthetic row, one list per matched row."""
 
     starts: np.ndarray
     values: np.ndarray
@@ -188,7 +188,7 @@ class MatchLists:
     def of_pairs(
         cls, lists: np.ndarray, values: np.ndarray, weights: np.ndarray, n_rows: int
     ) -> MatchLists:
-        """Build lists of pairs (list, value) in any order; lists without a pair are left out."""
+        """Build lists of pairs (list, value) in any order, without empty lists."""
         order = np.lexsort((values, lists))
         lengths = np.bincount(lists, minlength=weights.size)
         starts = np.concatenate([[0], np.cumsum(lengths[lengths > 0])])
@@ -196,12 +196,12 @@ class MatchLists:
 
     @classmethod
     def of_matrix(cls, values: np.ndarray, weights: np.ndarray, n_rows: int) -> MatchLists:
-        """Build lists of the rows of a matrix, -1 for no value."""
+        """Build lists of the rows of a matrix, in which -1 means no value."""
         lists, places = np.nonzero(values >= 0)
         return cls.of_pairs(lists, values[lists, places], weights, n_rows)
 
     def some(self, chosen: np.ndarray) -> MatchLists:
-        """Return the lists that a mask chooses."""
+        """Return the lists that a mask selects."""
         lengths = np.diff(self.starts)
         starts = np.concatenate([[0], np.cumsum(lengths[chosen])])
         values = self.values[np.repeat(chosen, lengths)]
@@ -209,19 +209,19 @@ class MatchLists:
 
 
 def longest_list(n_train: int, n_holdout: int) -> int:
-    """Return after how many of the nearest real rows a list may be cut off."""
-    # So many rows hardly ever have one label by chance, so that a longer list says no more: 1
-    # time in 1,000 at most, unless one table has more than 18 times the rows of the other.
+    """Return the number of nearest real rows after which a list may be cut off."""
+    # The probability that all rows of a list of this length have the same label is at most 1 in
+    # 1,000, unless one table has more than 18 times the rows of the other. Therefore, a longer list
+    # would not change the result.
     larger = max(n_train, n_holdout) / (n_train + n_holdout)
     enough = np.log(1e-3) / np.log(larger)
     return int(np.clip(np.ceil(enough), _SHORTEST, _MAX_LENGTH))
 
 
 def distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct rows of a matrix, sorted, and which of them each row is."""
-    # Their order depends on the values alone: where equally near rows are cut off a list, it
-    # must not matter in which table, or in which place, a row stands. Missing values (nan)
-    # are equal.
+    """Return the sorted distinct rows of a matrix, and the number of each row among them."""
+    # The order depends only on the values. If a list of equally near rows is cut off, the table
+    # and the position of a row must not matter. Missing values (nan) are equal.
     ranks = [pd.factorize(column, sort=True)[0] for column in rows.T]
     which = joint_classes(np.column_stack(ranks) if ranks else np.empty((len(rows), 0)))
     first = np.empty(int(which.max(initial=-1)) + 1, dtype=np.int64)
@@ -232,16 +232,14 @@ def distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def list_contrast(
     lists: MatchLists, train: np.ndarray, holdout: np.ndarray, *, n_permutations: int, seed: int
 ) -> Relabelled:
-    """Hold the share with a train match, less that with a holdout match."""
-    # Against relabelled rows.
+    """Test the difference of the fractions with a training and a holdout match by rows."""
+    # The test relabels rows. The number of training rows among the real rows in lists is
+    # hypergeometric, and the training rows are then drawn among the rows in lists. Rows in no list
+    # do not matter. The labels of a row under 64 relabellings are the bits of one word, so that
+    # "has a training row" is one `or` over a list for all of the relabellings.
     #
-    # How many of the real rows in lists are train is a hypergeometric draw, and which of
-    # them, a draw among them; rows in no list do not matter. The labels of a row under 64
-    # relabellings are the bits of one word, so that "has a train row" is one `or` over a list
-    # for all of them.
-    #
-    # Lists may be cut short, if what is left out does not depend on the labels: the test is
-    # exact for the statistic of the lists it is given.
+    # Lists may be cut off if the removed rows do not depend on the labels. The test is exact for
+    # the statistic of the lists that it receives.
     copies = train + holdout
     lonely = _lonely(lists, copies)
     heads, weights = lists.values[lists.starts[:-1]][lonely], lists.weights[lonely]
@@ -252,7 +250,7 @@ def list_contrast(
     if listed.size:
         in_train, in_holdout = (np.where(table[listed] > 0, 1, 0) for table in (train, holdout))
         observed += int(_statistics(others, others_values, in_train, in_holdout, 1)[0])
-    # a row alone in its lists counts +1 or -1: of such rows it matters how many are train
+    # a row alone in its lists counts +1 or -1, so that only the number of training rows matters
     units, sizes = np.unique(alone[alone > 0], return_counts=True)
     n_listed = int(copies[listed].sum())
     classes = [*sizes, n_listed, int(copies.sum()) - int(sizes.sum()) - n_listed]
@@ -284,12 +282,10 @@ def list_contrast(
 def held_contrast(
     lists: MatchLists, holders: csr_array, n_train: int, *, n_permutations: int, seed: int
 ) -> Relabelled:
-    """Hold the share with a train match, less that with a holdout match."""
-    # Against relabelled units.
-    #
-    # A list matches train if a unit of train holds one of its values. Values that no unit
-    # holds do not count. If each unit holds one value at most, the test is that of
-    # list_contrast, exact if it can be.
+    """Test the difference of the fractions with a training and a holdout match by units."""
+    # The test relabels units. A list matches the training data if a training unit has one of the
+    # values of the list. Values that no unit has are ignored. If each unit has at most one value,
+    # the test equals list_contrast, which is exact if possible.
     lists = _held_lists(lists, np.diff(holders.indptr) > 0)
     n_units = holders.shape[1]
     is_train = np.arange(n_units) < n_train
@@ -329,7 +325,7 @@ def held_contrast(
 
 
 def _held_lists(lists: MatchLists, is_held: np.ndarray) -> MatchLists:
-    """Return lists without values that nobody holds; those of the same one value are pooled."""
+    """Return lists without values that no unit has, with equal lists of one value pooled."""
     owners = np.repeat(np.arange(lists.weights.size), np.diff(lists.starts))
     kept = is_held[lists.values]
     owners, values = owners[kept], lists.values[kept]
@@ -344,7 +340,7 @@ def _held_lists(lists: MatchLists, is_held: np.ndarray) -> MatchLists:
 
 
 def _lonely(lists: MatchLists, copies: np.ndarray) -> np.ndarray:
-    """Return which lists are of one row, whose value stands once and in no longer list."""
+    """Return which lists contain one row whose value occurs once and in no longer list."""
     lengths = np.diff(lists.starts)
     heads = lists.values[lists.starts[:-1]]
     in_longer = np.zeros(copies.size, dtype=np.bool_)
@@ -356,9 +352,9 @@ def _lonely(lists: MatchLists, copies: np.ndarray) -> np.ndarray:
 def _relabelled_sides(
     copies: np.ndarray, n_train: np.ndarray, rng: np.random.Generator
 ) -> Iterator[tuple[int, tuple[np.ndarray, np.ndarray]]]:
-    """Yield, 64 relabellings a word, whether values have a copy in train, and in the holdout.
+    """Yield whether values have a copy in the training and holdout data, as bits of words.
 
-    `n_train` says for each relabelling how many of the copies are train.
+    For each relabelling, `n_train` is the number of copies in the training data.
     """
     starts = np.concatenate([[0], np.cumsum(copies)[:-1]])
     for words, n in label_words(int(copies.sum()), n_train, rng):
@@ -368,7 +364,7 @@ def _relabelled_sides(
 def label_words(
     n_rows: int, n_train: np.ndarray, rng: np.random.Generator
 ) -> Iterator[tuple[np.ndarray, int]]:
-    """Yield random labels of rows, 64 relabellings a word, and how many of the bits are used."""
+    """Yield random labels of rows, as words of 64 relabellings, and the number of used bits."""
     for start in range(0, n_train.size, _WORD):
         labels = np.zeros((_WORD, n_rows), dtype=np.bool_)
         n = min(_WORD, n_train.size - start)
@@ -392,7 +388,7 @@ def _statistics(
 def signs(
     lists: MatchLists, values: np.ndarray, in_train: np.ndarray, in_holdout: np.ndarray
 ) -> Iterator[tuple[slice, np.ndarray]]:
-    """Yield lists, and for each and each bit 1 if it has train rows alone, -1 if holdout ones."""
+    """Yield lists with 1 per bit for training rows only, and -1 for holdout rows only."""
     train, holdout = (
         np.bitwise_or.reduceat(words.astype(np.uint64)[values], lists.starts[:-1])
         for words in (in_train, in_holdout)

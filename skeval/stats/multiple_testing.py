@@ -8,7 +8,7 @@ import numpy as np
 
 
 def holm(p_values: Sequence[float], weights: Sequence[float] | None = None) -> list[float]:
-    """Return p-values that hold for several tests at once, even if they depend on each other."""
+    """Return p-values that are valid for several tests at once, even if the tests are dependent."""
     # Source: S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian
     # Journal of Statistics 6 (1979) 65-70.
     given = np.asarray(p_values, dtype=np.float64)

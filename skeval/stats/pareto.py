@@ -1,4 +1,4 @@
-"""Points in several directions at once: which are dominated, and what volume they cover."""
+"""Dominated points of several objectives, and the volume that points dominate."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from skeval.exceptions import InvalidParameterError
 
 
 def points_of(scores: Any, facets: Any, owner: str) -> np.ndarray:
-    """Return the columns of a table of scores as points, a row each."""
+    """Return the columns of a table of scores as points, one per row."""
     if not isinstance(scores, pd.DataFrame):
         raise InvalidParameterError(
             f"{owner}: scores must be a DataFrame, got {type(scores).__name__}."
         )
     if isinstance(facets, str) or not isinstance(facets, Collection) or not len(facets):
         raise InvalidParameterError(
-            f"{owner}: facets must be a list of columns, at least one, got {facets!r}."
+            f"{owner}: facets must be a list of at least one column, got {facets!r}."
         )
     if missing := [name for name in facets if name not in scores.columns]:
         raise InvalidParameterError(
-            f"{owner}: no column {', '.join(map(str, missing))}; there are "
+            f"{owner}: scores has no column {', '.join(map(str, missing))}. Its columns are "
             f"{', '.join(map(str, scores.columns))}."
         )
     chosen = scores[list(facets)]
     if twice := sorted({str(name) for name in chosen.columns[chosen.columns.duplicated()]}):
-        raise InvalidParameterError(f"{owner}: twice among the columns: {', '.join(twice)}.")
+        raise InvalidParameterError(f"{owner}: duplicate columns: {', '.join(twice)}.")
     try:
         return chosen.astype("float64").to_numpy()
     except (TypeError, ValueError) as error:
         raise InvalidParameterError(
-            f"{owner}: {', '.join(map(str, facets))} must hold numbers: {error}."
+            f"{owner}: {', '.join(map(str, facets))} must contain numbers, got the error: {error}."
         ) from error
 
 
@@ -48,13 +48,13 @@ def ends_of(
     if low is None and high is None:
         return None
     if low is None or high is None:
-        raise InvalidParameterError(f"{owner}: give both low and high, or neither.")
+        raise InvalidParameterError(f"{owner}: pass both low and high, or neither of them.")
     lows, highs = (
         points_of(_align_rows(end, scores.index, name, owner), facets, f"{owner}, {name}")
         for name, end in (("low", low), ("high", high))
     )
     if crossed := (lows > highs).any(axis=1).sum():
-        raise InvalidParameterError(f"{owner}: low is above high in {crossed} of the rows.")
+        raise InvalidParameterError(f"{owner}: low is above high in {crossed} rows.")
     return lows, highs
 
 
@@ -63,8 +63,8 @@ def _align_rows(end: Any, labels: pd.Index, name: str, owner: str) -> Any:
         return end
     if not (end.index.is_unique and labels.is_unique):
         raise InvalidParameterError(
-            f"{owner}: scores and {name} have other labels of rows, or in another order, and one "
-            "label twice, so that they cannot be matched."
+            f"{owner}: the rows of scores and {name} cannot be matched, because their labels "
+            "differ and are not unique. Pass tables with the same unique index."
         )
     if lacking := [str(label) for label in labels.difference(end.index, sort=False)]:
         raise InvalidParameterError(f"{owner}: {name} has no row {', '.join(lacking)}.")
@@ -74,9 +74,9 @@ def _align_rows(end: Any, labels: pd.Index, name: str, owner: str) -> Any:
 def dominated_points(
     points: np.ndarray, low: np.ndarray | None = None, high: np.ndarray | None = None
 ) -> np.ndarray:
-    """Tell which points another one dominates: as good in all directions, and better in one."""
+    """Return which points another point dominates, in all directions and better in one."""
     if (low is None) != (high is None):
-        raise InvalidParameterError("dominated: give both low and high, or neither.")
+        raise InvalidParameterError("dominated: pass both low and high, or neither of them.")
     better_from = points if low is None else np.fmin(low, points)
     better_than = points if high is None else np.fmax(high, points)
     behind = np.zeros(len(points), dtype=bool)
@@ -89,15 +89,14 @@ def dominated_points(
 
 
 def hypervolume(points: np.ndarray, reference: np.ndarray) -> float:
-    """Return the volume between a reference and the points: what they dominate.
+    """Return the volume of the region that the points dominate, above a reference.
 
     Parameters
     ----------
     points : ndarray of shape (n_points, n_directions)
-        The higher, the better; those that are not above the reference in all directions add
-        nothing.
+        Higher is better. Points that are not above the reference in all directions are ignored.
     reference : ndarray of shape (n_directions,)
-        The worst that counts.
+        Lower bound of the region.
 
     Returns
     -------
@@ -105,7 +104,8 @@ def hypervolume(points: np.ndarray, reference: np.ndarray) -> float:
 
     Notes
     -----
-    Exact, by slices along the last direction: ``O(n^(d-1) log n)`` for n points in d directions.
+    The volume is exact. It is computed by slices along the last direction, in
+    ``O(n^(d-1) log n)`` for n points in d directions.
     """
     return _volume(points[(points > reference).all(axis=1)] - reference)
 
@@ -119,26 +119,26 @@ def _volume(points: np.ndarray) -> float:
     heights = np.append(points[order, -1], 0.0)
     volume = 0.0
     for i in range(len(points)):
-        if heights[i] > heights[i + 1]:  # a slice holds the points that reach it
+        if heights[i] > heights[i + 1]:  # a slice contains the points that reach it
             volume += float(heights[i] - heights[i + 1]) * _volume(points[order[: i + 1], :-1])
     return volume
 
 
 def knee(points: np.ndarray) -> int | None:
-    """Return the point that gives up least: nearest, in its worst direction, to the best of each.
+    """Return the point whose worst loss, relative to the best of each direction, is smallest.
 
     Directions are scaled by the range of the points that are not dominated, so that their units do
-    not matter. None if no point is known in all directions.
+    not matter. The result is None if no point is known in all directions.
 
     Parameters
     ----------
     points : ndarray of shape (n_points, n_directions)
-        The higher, the better.
+        Higher is better.
 
     Returns
     -------
     int or None
-        The first of equal ones.
+        Position of the point, which is the first of equal points.
     """
     front = np.flatnonzero(~np.isnan(points).any(axis=1) & ~dominated_points(points))
     if front.size == 0:

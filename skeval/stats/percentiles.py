@@ -1,4 +1,4 @@
-"""Percentiles of distances: their intervals, their ratios, and tests that one sample is smaller."""
+"""Percentiles of distances, with intervals, ratios, and tests that one sample is smaller."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from skeval.stats.intervals import quantile_interval
 _LARGEST = 600.0  # log of the number of paths that the exact test can count in float64
 _TAIL = 0.025
 _NOISE = 1e-12  # differences that differ by less are equal
-_MANY, _NEGLIGIBLE = 2_000, 1e-18  # with more places, those that hardly ever occur are left out
+_MANY, _NEGLIGIBLE = 2_000, 1e-18  # with more places, places of negligible probability are ignored
 
 
 def ratios(distances: np.ndarray, base: np.ndarray) -> np.ndarray:
-    """Return distances relative to base distances; 0/0 is 1, x/0 is infinite."""
+    """Return distances relative to base distances, where 0/0 is 1 and x/0 is infinite."""
     out = np.full(distances.shape, np.inf)
     np.divide(distances, base, out=out, where=base > 0)
     out[(base == 0) & (distances == 0)] = 1.0
@@ -26,12 +26,12 @@ def ratios(distances: np.ndarray, base: np.ndarray) -> np.ndarray:
 
 
 def neighbor_ratios(distances: np.ndarray) -> np.ndarray:
-    """Return the distance to the nearest row over that to the second nearest."""
+    """Return the distance to the nearest row divided by the distance to the second nearest."""
     return ratios(distances[:, 0], distances[:, 1])
 
 
 def percentile(values: np.ndarray, level: float) -> float:
-    """Return the `level` quantile, linear between order statistics; infinite values are legal."""
+    """Return the `level` quantile, linear between order statistics, also of infinite values."""
     place = (values.size - 1) * level
     below = min(int(place), values.size - 1)
     above = min(below + 1, values.size - 1)
@@ -44,7 +44,7 @@ def percentile(values: np.ndarray, level: float) -> float:
 def percentile_interval(
     values: np.ndarray, level: float, bounds: tuple[float, float]
 ) -> tuple[float, float]:
-    """Return the 95% interval of a population quantile, the sample's own within."""
+    """Return the 95% interval of a population quantile, which contains the sample quantile."""
     low, high = quantile_interval(values, level)
     value = percentile(values, level)
     if (1.0 - level) ** values.size > _TAIL:
@@ -58,9 +58,9 @@ def bootstrap_percentiles(
     values: np.ndarray, level: float, n_bootstrap: int, rng: np.random.Generator
 ) -> np.ndarray:
     """Get bootstrap replicates of a percentile, shape (n_bootstrap,), without resampling rows."""
-    # The rank of an order statistic of a resample follows from that of uniform variables,
-    # whose distribution is a beta distribution; the next one is the least of the draws above
-    # it.
+    # The rank of an order statistic of a resample follows from an order statistic of uniform
+    # variables, which has a beta distribution. The next order statistic is the minimum of the
+    # draws above it.
     n = values.size
     ordered, place = np.sort(values), (n - 1) * level
     below = int(place)
@@ -76,7 +76,7 @@ def bootstrap_percentiles(
 def ratio_interval(
     values: np.ndarray, others: np.ndarray, level: float, *, seed: int, n_bootstrap: int = 2_000
 ) -> tuple[float, float]:
-    """Return the bootstrap interval, at 95%, of a percentile over that of another sample."""
+    """Return the 95% bootstrap interval of the ratio of the percentiles of two samples."""
     rng = np.random.default_rng(seed)
     above, below = (bootstrap_percentiles(x, level, n_bootstrap, rng) for x in (values, others))
     replicates = ratios(above, below)
@@ -86,17 +86,17 @@ def ratio_interval(
 
 
 def percentile_ratio(values: np.ndarray, others: np.ndarray, level: float) -> float:
-    """Return a percentile over that of another sample; 0/0 is 1, x/0 infinite."""
+    """Return the ratio of the percentiles of two samples, where 0/0 is 1 and x/0 is infinite."""
     above, below = (np.array([percentile(x, level)]) for x in (values, others))
     return float(ratios(above, below)[0])
 
 
 def percentile_test(values: np.ndarray, others: np.ndarray, level: float) -> float:
-    """Return how likely it is that chance puts a percentile so far under that of another sample."""
-    # In a random division, the place of the k-th of `values` among all pooled ones is
-    # negative hypergeometric, and given it the number of `others` in any stretch behind it
-    # hypergeometric. The percentile of `values` alone would be no good statistic: where many
-    # of them are 0, as copies are, it is 0 in nearly all divisions.
+    """Return the p-value that a percentile is this far below the percentile of another sample."""
+    # In a random division of the pooled values, the place of the k-th of `values` is negative
+    # hypergeometric. Given this place, the number of `others` in any range after the place is
+    # hypergeometric. The percentile of `values` alone is not a good statistic. If many values
+    # are 0, for example for copies, the percentile is 0 in nearly all divisions.
     ranks = [max(1, int(np.ceil(round(x.size * level, 9)))) for x in (values, others)]
     low, high = (
         float(np.partition(x, k - 1)[k - 1]) for x, k in zip((values, others), ranks, strict=True)
@@ -104,11 +104,11 @@ def percentile_test(values: np.ndarray, others: np.ndarray, level: float) -> flo
     pooled = np.sort(np.concatenate([values, others]))
     gap = high - low - _NOISE * float(np.abs(pooled).max())
     sizes = values.size, others.size
-    # the percentile of `values` comes first and that of `others` at least a gap behind it
+    # the percentile of `values` is first, and the percentile of `others` follows after the gap
     place, share, beyond = _first(pooled.size, sizes, ranks)
     last = np.searchsorted(pooled, pooled[place - 1] + gap, side="left")
     p_value = float(share @ beyond(np.maximum(last, place)))
-    if gap <= 0.0:  # or behind that of `others`, by no more than it is
+    if gap <= 0.0:  # or it follows the percentile of `others`, by at most the observed distance
         place, share, beyond = _first(pooled.size, sizes[::-1], ranks[::-1])
         last = np.searchsorted(pooled, pooled[place - 1] - gap, side="right")
         p_value += float(share @ (1.0 - beyond(np.maximum(last, place))))
@@ -118,7 +118,7 @@ def percentile_test(values: np.ndarray, others: np.ndarray, level: float) -> flo
 def _first(
     n_rows: int, sizes: tuple[int, ...], ranks: list[int]
 ) -> tuple[np.ndarray, np.ndarray, Callable[[np.ndarray], np.ndarray]]:
-    """Return where the first sample's order statistic can lie before the other's."""
+    """Return the possible places of the first sample's order statistic before the other's."""
     (n, m), (k, k_other) = sizes, ranks
     place = np.arange(k, k + k_other)
     logs = log_choose(place - 1, k - 1) + log_choose(n_rows - place, n - k)
@@ -132,7 +132,7 @@ def _first(
 
 
 def smaller_test(values: np.ndarray, others: np.ndarray) -> tuple[float, float]:
-    """Get the one-sided Kolmogorov-Smirnov statistic and p-value: are `values` the smaller ones."""
+    """Get the one-sided Kolmogorov-Smirnov statistic and p-value for smaller `values`."""
     n, m = values.size, others.size
     log_paths = gammaln(n + m + 1) - gammaln(n + 1) - gammaln(m + 1)
     method = "exact" if n == m or log_paths < _LARGEST else "asymp"

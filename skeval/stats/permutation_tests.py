@@ -9,17 +9,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.stats import hypergeom
 
-BLOCK = 200  # random relabellings between two looks at the outcome
-_LONG_BLOCK = 1000  # where the mean of the draws is reported too
-EXCEEDANCES = 10  # random relabellings that reach what was observed, after which no more are drawn
-_LABELS = 2**21  # labels held at once
-UPPER = 0.9  # the quantile of relabellings from which further ones are derived
-NOISE = 1e-12  # statistics that differ by less are equal: sums depend on their order
+BLOCK = 200  # random relabellings between two checks whether to stop
+_LONG_BLOCK = 1000  # block size if the mean of the draws is reported as well
+EXCEEDANCES = 10  # sampling stops after this number of relabellings that reach the observed value
+_LABELS = 2**21  # maximum number of labels in memory
+UPPER = 0.9  # quantile of relabellings, from which quantiles of smaller levels are derived
+NOISE = 1e-12  # smaller differences of statistics are ignored, because sums depend on their order
 
 
 @dataclass(frozen=True)
 class Relabelled:
-    """A statistic, and what it is over random relabellings of the real rows."""
+    """A statistic with its distribution over random relabellings of the real rows."""
 
     observed: float
     mean: float
@@ -31,7 +31,7 @@ class Relabelled:
 
     @property
     def upper_deviation(self) -> float | None:
-        """What one of ten relabellings reaches, in standard deviations above the mean."""
+        """The 90% quantile of the relabellings, in standard deviations above the mean."""
         if not self.spread > NOISE or math.isnan(self.upper):
             return None
         return (self.upper - self.mean) / self.spread
@@ -45,10 +45,10 @@ def relabelling_test(
     n_permutations: int,
     seed: int,
 ) -> Relabelled:
-    """Hold a statistic against random choices of which real rows were train."""
-    # If the synthetic rows do not depend on which of the pooled real rows were train, all
-    # choices are equally likely given them, and a statistic that is large where train was
-    # learned reaches the observed value by chance only.
+    """Compare a statistic with random choices of the training rows among the real rows."""
+    # If the synthetic rows do not depend on the choice of the training rows among the pooled real
+    # rows, all choices are equally likely. Then, a statistic that is large for memorized training
+    # rows reaches the observed value only at random.
     rng = np.random.default_rng(seed)
     labels = np.arange(n_train + n_holdout) < n_train
     width = max(1, _LABELS // labels.size)
@@ -63,12 +63,12 @@ def relabelling_test(
 
 def shuffle_labels(labels: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
     """Return n random orders of the labels, shape (n_rows, n)."""
-    # Each row is drawn on its own, with nearly the share of True as its chance; then as many
-    # random rows change as there are too many or too few. No set of rows of that number is
-    # likelier than another, as in a shuffle, which takes six times as long.
+    # Each row is drawn independently, with a probability close to the fraction of True. Then,
+    # random rows are changed until the number of True is correct. All sets of rows of this number
+    # are equally likely, as in a shuffle, which is six times slower.
     orders = np.empty((labels.size, n), dtype=np.bool_, order="F")
     n_true = int(np.count_nonzero(labels))
-    limit = round(256 * n_true / max(labels.size, 1))  # of a random byte
+    limit = round(256 * n_true / max(labels.size, 1))  # a smaller random byte means True
     for column in range(n):
         order = np.frombuffer(rng.bytes(labels.size), dtype=np.uint8) < limit
         excess = int(np.count_nonzero(order)) - n_true
@@ -87,7 +87,7 @@ def block_sizes(n: int, size: int = BLOCK) -> Iterator[int]:
 def labels_test(
     statistic: Callable[[np.ndarray], np.ndarray], labels: np.ndarray, drawn: Iterable[np.ndarray]
 ) -> Relabelled:
-    """Hold a statistic of the actual labels against those of random relabellings."""
+    """Compare a statistic of the actual labels with random relabellings."""
     width = max(1, _LABELS // labels.size)
 
     def values(block: np.ndarray) -> np.ndarray:
@@ -99,12 +99,12 @@ def labels_test(
 
 
 def sequential_test(observed: float, draws: Iterable[np.ndarray]) -> Relabelled:
-    """Hold what was observed against random draws, of which as many are made as it takes."""
-    # Where k >= 10 of the n draws of the first block reach the observed value, the p-value is
-    # (1 + k) / (n + 1). Otherwise blocks are drawn until it is reached 10 times, and the
-    # p-value is 10 over the number of draws that it took, which is at most 10 / (n + 1); or,
-    # where all N draws reach it k < 10 times, (1 + k) / (N + 1). If nothing leaks, it is at
-    # most alpha with a chance of at most alpha, for any alpha.
+    """Compare the observed value with random draws, and stop when the p-value is clear."""
+    # If k >= 10 of the n draws of the first block reach the observed value, the p-value is
+    # (1 + k) / (n + 1). Otherwise, blocks are drawn until the value is reached 10 times. Then, the
+    # p-value is 10 divided by the number of draws, which is at most 10 / (n + 1). If all N draws
+    # reach the value k < 10 times, the p-value is (1 + k) / (N + 1). Without a leak, the
+    # probability of a p-value of at most alpha is at most alpha, for any alpha.
     #
     # Source: J. Besag, P. Clifford, "Sequential Monte Carlo p-values", Biometrika 78 (1991)
     # 301-304.
@@ -112,7 +112,7 @@ def sequential_test(observed: float, draws: Iterable[np.ndarray]) -> Relabelled:
 
 
 def sequential_tests(observed: np.ndarray, draws: Iterable[np.ndarray]) -> list[Relabelled]:
-    """Hold several statistics against draws that they have in common."""
+    """Compare several statistics with the same draws."""
     # See :func:`sequential_test`.
     blocks: list[np.ndarray] = []
     n_reached = np.zeros(observed.size, dtype=np.int64)
@@ -150,7 +150,7 @@ def sides_test(blocks: Iterator[np.ndarray], *, high_leaks: bool = True) -> Rela
 
 
 def compare_with_draws(observed: float, draws: np.ndarray) -> Relabelled:
-    """Return what was observed with its values over all draws."""
+    """Return the observed value with its distribution over all draws."""
     finite = draws[np.isfinite(draws)]
     mean, spread = (float(finite.mean()), float(finite.std())) if finite.size else (0.0, 0.0)
     upper = float(np.quantile(finite, UPPER)) if finite.size else math.nan
@@ -160,7 +160,7 @@ def compare_with_draws(observed: float, draws: np.ndarray) -> Relabelled:
 
 
 def _compare_sequentially(observed: float, draws: np.ndarray, n_first: int) -> Relabelled:
-    """Return the test that stops at the tenth draw that reaches what was observed."""
+    """Return the test that stops at the tenth draw that reaches the observed value."""
     test = compare_with_draws(observed, draws)
     reached = np.flatnonzero(draws >= observed - NOISE)
     if reached.size < EXCEEDANCES:
@@ -172,12 +172,12 @@ def _compare_sequentially(observed: float, draws: np.ndarray, n_first: int) -> R
 
 
 def share_p_value(n_hits: int, n: int, n_other_hits: int, n_other: int) -> float:
-    """Return the chance that a random half of the pooled rows holds this many hits or more."""
+    """Return the probability that `n` random rows of the pool have at least this number of hits."""
     return float(hypergeom.sf(n_hits - 1, n + n_other, n_hits + n_other_hits, n))
 
 
 def least_p_value(n: int, n_other: int, n_permutations: int | None = None) -> float:
-    """Return the least p-value that a test over all choices of n of n + n_other rows can give."""
+    """Return the smallest possible p-value of a test over all choices of n rows."""
     log_choices = math.lgamma(n + n_other + 1) - math.lgamma(n + 1) - math.lgamma(n_other + 1)
     return max(math.exp(-log_choices), 1.0 / (n_permutations + 1) if n_permutations else 0.0)
 
@@ -185,13 +185,14 @@ def least_p_value(n: int, n_other: int, n_permutations: int | None = None) -> fl
 def least_p_value_of_lists(
     n_listed: int, n_train: int, n_real: int, n_permutations: int | None = None
 ) -> float:
-    """Return the least p-value of a test in which some real rows count, and the others do not."""
-    # It is the chance that all of them are train: more speak for a leak under no labels.
+    """Return the smallest possible p-value of a test in which only some real rows count."""
+    # It is the probability that all of these rows are training rows, which are the labels with the
+    # largest statistic.
     all_of_train = float(hypergeom.pmf(n_listed, n_real, n_listed, n_train))
     return max(all_of_train, 1.0 / (n_permutations + 1) if n_permutations else 0.0)
 
 
 def least_of_several(sizes: Iterable[tuple[int, int]]) -> float:
-    """Return the least p-value of several tests, one per pair of sizes, after Bonferroni."""
+    """Return the smallest p-value of several tests, one per pair of sizes, after Bonferroni."""
     least = [least_p_value(*both) for both in sizes]
     return min(1.0, len(least) * min(least))

@@ -14,7 +14,7 @@ from skeval.stats.multiple_testing import holm
 
 @dataclass(frozen=True)
 class Ranks:
-    """The ranks of candidates, the best being 1."""
+    """The ranks of candidates, where 1 is the best."""
 
     rank: np.ndarray
     mean_rank: np.ndarray
@@ -27,10 +27,10 @@ class Ranks:
 def ranks_of(scores: np.ndarray, test_share: float, level: float = 0.05) -> Ranks:
     """Rank candidates by their scores on the same folds."""
     # Each pair is tested by the corrected resampled t-test [1]_ on the differences in the
-    # same folds, and Holm's procedure [2]_ keeps the chance of any false difference at most
-    # at `level`. From the differences found follows a confidence set of the ranks of all
-    # candidates at once [3]_: a candidate ranks behind those that are found better, and
-    # before those that are found worse.
+    # same folds. With Holm's procedure [2]_, the probability of any false difference is at most
+    # `level`. The significant differences give a joint confidence set of the ranks of all
+    # candidates [3]_. A candidate ranks after all candidates that are significantly better, and
+    # before all candidates that are significantly worse.
     #
     # Source: .. [1] C. Nadeau, Y. Bengio, "Inference for the generalization error", Machine
     # Learning 52 (2003), doi:10.1023/A:1024068626366. .. [2] S. Holm, "A simple sequentially
@@ -48,7 +48,7 @@ def ranks_of(scores: np.ndarray, test_share: float, level: float = 0.05) -> Rank
     p_value[first, second] = p_value[second, first] = holm(tested)
     behind = (p_value <= level) & (means[:, None] < means[None, :])
     return Ranks(
-        # what differs by rounding alone is equal
+        # values that differ only by rounding errors are equal
         rank=rankdata(-means.round(12)),
         mean_rank=rankdata(-scores, axis=0).mean(axis=1),
         low=1 + behind.sum(axis=1),
@@ -59,7 +59,7 @@ def ranks_of(scores: np.ndarray, test_share: float, level: float = 0.05) -> Rank
 
 
 def _friedman(scores: np.ndarray) -> float:
-    """Return the p-value of Friedman's test; 1 where candidates are equal in each fold."""
+    """Return the p-value of Friedman's test, or 1 if candidates are equal in each fold."""
     if len(scores) < 3 or scores.shape[1] < 2:
         return math.nan
     if (scores == scores[0]).all():

@@ -9,9 +9,9 @@ import numpy as np
 from skeval.stats.copied_rows import CHANCE, Copied, Copies, chance_of_one
 from skeval.stats.joint_classes import joint_classes
 
-MIN_ROWS = 3  # of the release, below which a repeated value is not examined
+MIN_ROWS = 3  # a value is examined if at least this number of release rows repeats it
 _LEVEL_OF_FACTS = 0.05
-_PRIOR = 0.5  # Jeffreys' prior of a Poisson rate, in events seen
+_PRIOR = 0.5  # Jeffreys' prior of a Poisson rate, in observed events
 
 
 def value_copies(codes: Mapping[str, np.ndarray], n_rows: tuple[int, ...]) -> tuple[Copies, ...]:
@@ -38,22 +38,22 @@ def value_copies(codes: Mapping[str, np.ndarray], n_rows: tuple[int, ...]) -> tu
 
 
 def values_in_words(found: Iterable[Copies], n_rows: int) -> str:
-    """Return how often a release repeats values of single training rows, as chance may explain."""
+    """Return sentences on how often a release repeats values of single training rows."""
     return " ".join(
-        f"{one.train.n:,} of {n_rows:,} synthetic {one.what}, which a single training row has; at "
-        f"most {one.train.most:,} are expected by chance."
+        f"{one.train.n:,} of {n_rows:,} synthetic {one.what}, which a single training row has. "
+        f"At most {one.train.most:,} are expected by chance."
         for one in found
         if not one.train.beyond_chance
     )
 
 
 def expected_values(train: np.ndarray, holdout: np.ndarray, release: np.ndarray) -> np.ndarray:
-    """Return how many values of single training rows a release of new rows repeats so often."""
-    # Two numbers are computed, and the larger one is returned. A release of new rows is a
-    # sample of the same population as the real rows: of all values that occur `c` times in
-    # the three tables together, a known proportion occurs only once in the real tables. A
-    # generator may repeat values more often. How often it repeats those of single holdout
-    # rows is therefore extrapolated as well.
+    """Return the expected numbers of repeated values of single training rows by frequency."""
+    # Two numbers are computed, and the larger one is returned. For the first number, a release of
+    # new rows is a sample of the same population as the real rows. Therefore, a known proportion
+    # of all values that occur `c` times in the three tables together occurs only once in the real
+    # tables. However, a generator may repeat values more often. Therefore, the second number is
+    # extrapolated from the repeats of values of single holdout rows.
     n_real = train + holdout
     alone = (train == 1) & (holdout == 0)
     most = int(release[alone].max(initial=0))
@@ -75,7 +75,7 @@ def _of_new_rows(
 ) -> np.ndarray:
     """Return how many values of single real rows new rows repeat once, twice, and so on."""
     n_rows, n_released = int(n_real.sum()), int(release.sum())
-    # the values in question are left out, and one that was not seen may be as frequent
+    # the repeated values themselves are left out, and an unobserved value may be as frequent
     usual, n_values = np.unique((n_real + release)[~alone], return_counts=True)
     totals = np.concatenate([usual, np.arange(2, most + 2)])
     chances = chance_of_one(totals, n_rows + n_released, n_rows)
@@ -87,9 +87,9 @@ def _of_new_rows(
 
 def _extrapolate_counts(others: np.ndarray, new: np.ndarray, most: int) -> np.ndarray:
     """Return how many of such values a release has once, twice, and so on."""
-    # The ratios of subsequent numbers do not fall: they are constant for geometric numbers
-    # and fall for Poisson numbers. If few of the values are in the release, the ratio is that
-    # of new values.
+    # The ratios of subsequent numbers are constant for geometric numbers and decrease for Poisson
+    # numbers. To be conservative, they are not allowed to decrease. If few of the values are in
+    # the release, the ratio of new values is used.
     rare = np.concatenate([new, others])
     usual = ((rare > 1).sum() + _PRIOR) / ((rare > 0).sum() + 2.0 * _PRIOR)
     at_least = np.array([(others >= k).sum() for k in range(1, most + 1)], dtype=np.float64)

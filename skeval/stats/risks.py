@@ -1,4 +1,4 @@
-"""From counts of attacks that succeed to a risk: what train suffers beyond rows never seen."""
+"""Residual risk of the training data, computed from counts of successful attacks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RISK_LEVELS = (0.3, 0.5)
 
 @dataclass(frozen=True)
 class Rate:
-    """How often an attack succeeds, by Wilson's score interval."""
+    """Success rate of an attack with Wilson's score interval."""
 
     n_success: float
     n: float
@@ -28,17 +28,17 @@ class Rate:
 
     @property
     def share(self) -> float:
-        """The plain share of successes."""
+        """The fraction of successes."""
         return self.n_success / self.n
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The interval, within [0, 1]; its end is exactly 0 or 1 if nothing, or all, succeeds."""
+        """The interval within [0, 1], which ends at 0 or 1 if no attack or each attack succeeds."""
         low, high = _clip_to_unit(self.centre - self.half_width, self.centre + self.half_width)
         return low if self.n_success > 0 else 0.0, high if self.n_success < self.n else 1.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what a result says of a rate."""
+        """Return the fields for the details of a result."""
         return {
             "n": self.n,
             "n_success": self.n_success,
@@ -49,7 +49,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class Risk:
-    """The share of the margin that holdout rows leave an attack which it takes from train."""
+    """Residual risk of training rows, relative to the failures of the attack on holdout rows."""
 
     value: float
     interval: tuple[float, float]
@@ -66,9 +66,12 @@ def _quantile(confidence: float) -> float:
 
 
 def attack_rate(n_success: float, n: float, confidence: float = 0.95) -> Rate:
-    """Return the rate of an attack: centre and half width of Wilson's interval."""
+    """Return the rate of an attack with the center and half width of Wilson's interval."""
     if not 0.0 <= n_success <= n or n <= 0:
-        raise InvalidParameterError(f"attack_rate: {n_success} of {n} attacks cannot succeed.")
+        raise InvalidParameterError(
+            "attack_rate: the number of successes must be from 0 to the number of attacks, and "
+            f"the number of attacks must be positive. Got {n_success} of {n}."
+        )
     z = _quantile(confidence)
     centre = (n_success + z * z / 2.0) / (n + z * z)
     half = z / (n + z * z) * math.sqrt(n_success * (n - n_success) / n + z * z / 4.0)
@@ -106,7 +109,7 @@ def residual_risk(
 
 
 def _propagate_errors(attack: Rate, control: Rate) -> tuple[float, float]:
-    """Return the risk of Wilson's centres, and its half width by propagation of both."""
+    """Return the risk of Wilson's centers, and its half width by propagation of errors."""
     left = 1.0 - control.centre
     by_attack = attack.half_width / left
     by_control = control.half_width * (1.0 - attack.centre) / left**2
@@ -114,7 +117,7 @@ def _propagate_errors(attack: Rate, control: Rate) -> tuple[float, float]:
 
 
 def _katz(attack: Rate, control: Rate, z: float) -> tuple[float, float]:
-    """Return the interval of 1 less the ratio of failures; no success counts as half a one."""
+    """Return the interval of 1 minus the ratio of failures, with no success counted as 0.5."""
     p, c = (min(max(r.n_success, 0.5), r.n - 0.5) / r.n for r in (attack, control))
     error = math.sqrt(p / (attack.n * (1.0 - p)) + c / (control.n * (1.0 - c)))
     all_succeed = attack.n_success >= attack.n
@@ -132,7 +135,7 @@ def risks_by_counts(
     method: str = "anonymeter",
     confidence: float = 0.95,
 ) -> np.ndarray:
-    """Return the residual risks of many pairs of counts, as :func:`residual_risk` has its value."""
+    """Return the values of :func:`residual_risk` for many pairs of counts."""
     extra = 0.0 if method == "katz" else _quantile(confidence) ** 2
     p, c = ((count + extra / 2.0) / (n + extra) for count in (n_success, n_control))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -141,17 +144,17 @@ def risks_by_counts(
 
 
 def is_weak(attack: Rate, baseline: Rate) -> bool:
-    """Return whether an attack is no better than guessing: a low risk then says nothing."""
+    """Return whether an attack is no better than guessing, so that a low risk means nothing."""
     return attack.centre <= baseline.centre
 
 
 def risk_level(value: float, levels: Sequence[float] = RISK_LEVELS) -> str:
-    """Get the name of a risk's level: "low", "medium" from the first bound, "high" above both."""
+    """Return "low" below the first bound, "high" above the second bound, or "medium"."""
     return "low" if value < levels[0] else "medium" if value <= levels[1] else "high"
 
 
 def random_link_rate(n_rows: int, k: int) -> float:
-    """Return the chance that two random sets of `k` of `n_rows` rows have a row in common."""
+    """Return the probability that two random sets of `k` of `n_rows` rows share a row."""
     if 2 * k > n_rows:
         return 1.0
     if k == 1:

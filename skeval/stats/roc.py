@@ -1,4 +1,4 @@
-"""The ROC curve of scores: points, rates at thresholds, the area with intervals and tests."""
+"""The ROC curve of scores, with rates at thresholds and the area with intervals and tests."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from skeval.stats.permutation_tests import (
     shuffle_labels,
 )
 
-_CELLS = 2**20  # labels held at once
-_MIN_SPREAD = 1e-9  # of a sum of ranks; below, all are equal
+_CELLS = 2**20  # maximum number of labels in memory
+_MIN_SPREAD = 1e-9  # if the deviation of a sum of ranks is smaller, all ranks are equal
 
 
 @dataclass(frozen=True)
@@ -36,18 +36,19 @@ class Curve:
 
     @property
     def fpr(self) -> np.ndarray:
-        """Share of the negative rows that are called positive."""
+        """Fraction of the negative rows that are classified as positive."""
         return self.false_positives / self.n_negatives
 
     @property
     def tpr(self) -> np.ndarray:
-        """Share of the positive rows that are."""
+        """Fraction of the positive rows that are classified as positive."""
         return self.true_positives / self.n_positives
 
     def band(self, at: np.ndarray, confidence: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
         """Return the intervals of Clopper and Pearson of the true positive rates at some points.
 
-        Each is of a rate by itself, at a threshold that was not chosen by the positive rows.
+        Each interval is for a single rate, at a threshold that does not depend on the positive
+        rows.
         """
         k = self.true_positives[at]
         n, tail = self.n_positives, (1.0 - confidence) / 2.0
@@ -69,32 +70,32 @@ def roc_curve(positives: np.ndarray, negatives: np.ndarray) -> Curve:
 
 
 def points_to_draw(curve: Curve, n_points: int = 200) -> np.ndarray:
-    """Get which points of a curve to draw: those on a logarithmic grid of false positive rates."""
+    """Get the points of a curve to draw, on a logarithmic grid of false positive rates."""
     grid = np.geomspace(1.0, curve.n_negatives, n_points - 1)
     allowed = np.concatenate([[0], np.floor(grid + 1e-9).astype(np.int64)])
     return np.unique(np.searchsorted(curve.false_positives, allowed, side="right") - 1)
 
 
 def tpr_at_fpr(positives: np.ndarray, negatives: np.ndarray, alpha: float) -> float:
-    """Return the greatest true positive rate at a false positive rate of at most `alpha`."""
+    """Return the maximum true positive rate at a false positive rate of at most `alpha`."""
     return _last_point(positives, negatives, alpha)[0]
 
 
 def threshold_at(positives: np.ndarray, negatives: np.ndarray, alpha: float) -> float:
-    """Return the lowest threshold with a false positive rate of at most `alpha`; nan if none is.
+    """Return the lowest threshold with a false positive rate of at most `alpha`, or nan.
 
-    To be held against other rows: the rates of these rows at it are chosen ones.
+    The threshold must be used for other rows, because the rates of these rows are biased.
     """
     return _last_point(positives, negatives, alpha)[1]
 
 
 def _max_false_positives(n_negatives: int, alpha: float) -> int:
-    """Return the number of negative rows that a rate of `alpha` lets through."""
+    """Return the number of false positives that a rate of `alpha` allows."""
     return int(np.floor(n_negatives * alpha + 1e-9))
 
 
 def _last_point(positives: np.ndarray, negatives: np.ndarray, alpha: float) -> tuple[float, float]:
-    """Return true positive rate and threshold of the last point within `alpha`; nan if none is."""
+    """Return true positive rate and threshold of the last point within `alpha`, or nan."""
     allowed = _max_false_positives(negatives.size, alpha)
     if allowed < 1:
         return float("nan"), float("nan")
@@ -106,14 +107,14 @@ def _last_point(positives: np.ndarray, negatives: np.ndarray, alpha: float) -> t
 def advantage_threshold(positives: np.ndarray, negatives: np.ndarray) -> float:
     """Return the threshold at which the true exceeds the false positive rate by most.
 
-    The highest of several; infinite if none does better than to call no row positive.
+    It is the highest such threshold, or infinity if classifying no row as positive is best.
     """
     curve = roc_curve(positives, negatives)
     return float(curve.thresholds[int(np.argmax(curve.tpr - curve.fpr))])
 
 
 class Rates(NamedTuple):
-    """How many rows a fixed threshold calls positive."""
+    """Numbers of rows that a fixed threshold classifies as positive."""
 
     true_positives: int
     n_positives: int
@@ -122,20 +123,20 @@ class Rates(NamedTuple):
 
     @property
     def tpr(self) -> float:
-        """Share of the positive rows."""
+        """Fraction of the positive rows that are classified as positive."""
         return self.true_positives / self.n_positives
 
     @property
     def fpr(self) -> float:
-        """Share of the negative rows."""
+        """Fraction of the negative rows that are classified as positive."""
         return self.false_positives / self.n_negatives
 
     def intervals(
         self, confidence: float = 0.95
     ) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the intervals of Clopper and Pearson, of the true, then of the false rate.
+        """Return the intervals of Clopper and Pearson of the true and the false positive rate.
 
-        They hold if the threshold was chosen on other rows.
+        The intervals are valid if the threshold was chosen on other rows.
         """
         return (
             clopper_pearson(self.true_positives, self.n_positives, confidence),
@@ -154,8 +155,8 @@ def rates_at(positives: np.ndarray, negatives: np.ndarray, threshold: float) -> 
 
 
 def median_accuracy(positives: np.ndarray, negatives: np.ndarray) -> float:
-    """Return the mean of both rates of right calls where the higher half is called positive."""
-    # Rows at the median count as half right.
+    """Return the balanced accuracy if the scores above the median are classified as positive."""
+    # Rows at the median count as half correct.
     median = float(np.median(np.concatenate([positives, negatives])))
     above, below = (
         float((scores > median).mean() + (scores == median).mean() / 2.0)
@@ -172,10 +173,10 @@ def label_tests(
     n_permutations: int,
     seed: int,
 ) -> tuple[list[Relabelled], Relabelled]:
-    """Hold rates and the greatest advantage against random labels of the same scores."""
+    """Compare rates and the maximum advantage with random labels of the same scores."""
     pooled = np.concatenate([positives, negatives])
     order = np.argsort(-pooled, kind="stable")
-    # nothing is read within a tie, so that the order of its rows does not matter
+    # no value within a tie is used, so that the order of its rows does not matter
     ends = np.flatnonzero(np.append(np.diff(pooled[order]) != 0, True))
     m, n = positives.size, negatives.size
     limits = np.array([_max_false_positives(n, alpha) for alpha in alphas])
@@ -194,7 +195,7 @@ def label_tests(
     actual, width = np.arange(m + n) < m, max(1, _CELLS // (m + n))
 
     def draw_statistics(size: int) -> np.ndarray:
-        # which rows are called positive is drawn anew: the order of the scores plays no part in it
+        # random rows are classified as positive, regardless of the order of the scores
         parts = [statistics(shuffle_labels(actual, k, rng)) for k in block_sizes(size, width)]
         return np.concatenate(parts)
 
@@ -205,7 +206,7 @@ def label_tests(
 
 @dataclass(frozen=True)
 class Areas:
-    """Several AUCs of the same rows, and what random labels would make of them."""
+    """Several AUCs of the same rows, with their mean and deviation for random labels."""
 
     ranks: np.ndarray
     strata: np.ndarray
@@ -216,7 +217,7 @@ class Areas:
 
     @classmethod
     def from_scores(cls, scores: np.ndarray, labels: np.ndarray) -> Areas:
-        """Read scores of shape (n_rows, n_scores), nan of rows that have none."""
+        """Read scores of shape (n_rows, n_scores), with nan for rows without a score."""
         missing = np.isnan(scores)
         strata = missing @ (1 << np.arange(scores.shape[1]))
         ranks = np.nan_to_num(rankdata(scores, axis=0, nan_policy="omit"))
@@ -231,24 +232,25 @@ class Areas:
     def deviations(self, labels: np.ndarray) -> np.ndarray:
         """Return how far each AUC is above its mean, in standard deviations.
 
-        Labels have shape (n_rows, n), the result (n_scores, n); 0 where all rows tie.
+        Labels have shape (n_rows, n), and the result has shape (n_scores, n). It is 0 if all rows
+        are tied.
         """
         scale = np.where(self.spread > _MIN_SPREAD, self.spread, np.inf)
         return np.asarray((self.ranks.T @ labels - self.mean[:, None]) / scale[:, None])
 
     def area(self, score: int, deviation: float) -> float:
-        """Return the AUC of a score that is so far above its mean."""
+        """Return the AUC of a score that is this far above its mean."""
         total, m = self.mean[score] + deviation * self.spread[score], self.n_true[score]
         return float((total - m * (m + 1) / 2) / self.n_pairs[score])
 
     def test(self, labels: np.ndarray, drawn: Iterable[np.ndarray]) -> Relabelled:
-        """Hold the largest deviation against those of random labels, however scores depend."""
+        """Compare the largest deviation with random labels, for scores with any dependence."""
         return labels_test(lambda some: self.deviations(some).max(axis=0), labels, drawn)
 
 
 @dataclass(frozen=True)
 class AUC:
-    """The area under a ROC curve, and how sure it is."""
+    """The area under a ROC curve with its standard error and interval."""
 
     value: float
     standard_error: float
@@ -256,14 +258,14 @@ class AUC:
 
 
 def auc(positives: np.ndarray, negatives: np.ndarray) -> float:
-    """Return the share of pairs that the scores put in order, ties half."""
+    """Return the fraction of pairs that the scores order correctly, with ties as one half."""
     return float(placements(positives, negatives).mean())
 
 
 def delong(positives: np.ndarray, negatives: np.ndarray, confidence: float = 0.95) -> AUC:
     """Return the AUC with DeLong's standard error."""
-    # With `V_i` the share of negatives that positive row i outscores, ties half, and `W_j`
-    # likewise, the variance is `var(V) / m + var(W) / n`.
+    # Let `V_i` be the fraction of negatives with a lower score than positive row i, with ties as
+    # one half, and let `W_j` be defined in the same way. The variance is `var(V) / m + var(W) / n`.
     #
     # Source: E. R. DeLong, D. M. DeLong, D. L. Clarke-Pearson, "Comparing the areas under two
     # or more correlated receiver operating characteristic curves", Biometrics 44 (1988)
@@ -276,7 +278,7 @@ def delong(positives: np.ndarray, negatives: np.ndarray, confidence: float = 0.9
 
 
 def area_and_error(positives: np.ndarray, negatives: np.ndarray) -> tuple[float, float]:
-    """Return the AUC and DeLong's standard error, nan of a single row; see :func:`delong`."""
+    """Return the AUC and the standard error of :func:`delong`, which is nan for a single row."""
     m, n = positives.size, negatives.size
     above = placements(positives, negatives)
     value = float(above.mean())
@@ -352,7 +354,7 @@ def auc_interval(
         return 0.0, 1.0 - edge
     half = float(norm.isf(tail)) * standard_error / (value * (1.0 - value))
     centre = float(logit(value))
-    # the logit there and back loses a last digit, and an interval holds its value
+    # the interval must contain the value despite the rounding errors of the logit
     return min(value, float(expit(centre - half))), max(value, float(expit(centre + half)))
 
 
@@ -368,9 +370,10 @@ def auc_p_value(
 
 
 def placements(scores: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return for each score the share of the others that it exceeds, ties half; 0 of no others.
+    """Return for each score the fraction of the others that it exceeds, with ties as one half.
 
-    If both are ranks, whole numbers from 0 on, they are counted, which is faster than to sort.
+    The fraction is 0 if there are no others. If both are ranks, that is integers from 0 on, they
+    are counted, which is faster than sorting.
     """
     if scores.dtype.kind == others.dtype.kind == "i":
         n_ranks = 1 + max(scores.max(initial=0), others.max(initial=0))

@@ -1,4 +1,4 @@
-"""Means of scores of rows, their intervals, and tests that exchange train and holdout rows."""
+"""Means of scores of rows, their intervals, and tests that exchange training and holdout rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Scores = tuple[np.ndarray, np.ndarray]
 
 @dataclass(frozen=True)
 class RowMean:
-    """A mean over rows of scores in [0, 1], and how sure it is."""
+    """A mean over rows of scores in [0, 1], with its standard error and interval."""
 
     value: float
     standard_error: float
@@ -25,11 +25,11 @@ class RowMean:
 
 def row_mean(scores: Scores, extra_variance: float = 0.0, confidence: float = 0.95) -> RowMean:
     """Return the mean of scores over rows, each of which may have been scored several times."""
-    # The value is the sum of the scores over their number, a ratio whose variance is that of
-    # the residuals. For the interval two rows are added, one of score 0 and one of 1, as in
-    # the interval of Agresti and Coull; the number of trials is the one for which a share has
-    # the variance that results. For scores of 0 and 1 that is the number of rows, and the
-    # interval is Wilson's.
+    # The value is a ratio, that is the sum of the scores divided by their number. Its variance is
+    # the variance of the residuals. For the interval, two rows with the scores 0 and 1 are added,
+    # as in the interval of Agresti and Coull. The number of trials is chosen such that a fraction
+    # has the resulting variance. For scores of 0 and 1, it is the number of rows, and the interval
+    # equals Wilson's interval.
     totals, counts = _drop_zero_counts(scores)
     n = totals.size
     if n == 0:
@@ -49,7 +49,7 @@ def row_mean(scores: Scores, extra_variance: float = 0.0, confidence: float = 0.
 def difference_interval(
     value: float, interval: tuple[float, float], other: float, other_interval: tuple[float, float]
 ) -> tuple[float, float]:
-    """Return the interval of a difference from those of two independent values."""
+    """Return the interval of a difference from the intervals of two independent values."""
     (low, high), (low_other, high_other) = interval, other_interval
     below = np.hypot(value - low, high_other - other)
     above = np.hypot(high - value, other - low_other)
@@ -63,7 +63,7 @@ def exchange_p_value(
     n_permutations: int = 1999,
     seed: int = 0,
 ) -> float:
-    """Return how often train rows score so much above holdout rows if the two are exchanged."""
+    """Return the p-value that training rows score higher than holdout rows, by exchanging rows."""
     kept = [(_drop_zero_counts(train), _drop_zero_counts(holdout)) for train, holdout in strata]
     if not kept or any(counts.size == 0 for pair in kept for _, counts in pair):
         return float("nan")
@@ -98,14 +98,14 @@ def _are_binary(*parts: Scores) -> bool:
 def _permuted_differences(
     train: Scores, holdout: Scores, n_permutations: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return the difference of means for random choices of which rows are train."""
+    """Return the difference of means for random choices of the training rows."""
     n_train, n_holdout = train[0].size, holdout[0].size
     if _are_binary(train, holdout):
         hits = int(train[0].sum() + holdout[0].sum())
         drawn = rng.hypergeometric(hits, n_train + n_holdout - hits, n_train, n_permutations)
         return np.asarray(drawn / n_train - (hits - drawn) / n_holdout)
     totals, counts = (np.concatenate(parts) for parts in zip(train, holdout, strict=True))
-    order = np.lexsort((totals, counts))  # the order in which the rows came must not matter
+    order = np.lexsort((totals, counts))  # the order of the rows must not matter
     totals, counts = totals[order], counts[order].astype(np.float64)
     n_drawn = min(n_train, n_holdout)
     sums = np.empty((2, n_permutations))

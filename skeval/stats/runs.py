@@ -1,4 +1,4 @@
-"""The runs test of Wald and Wolfowitz, for samples that alternate more than chance explains."""
+"""The runs test of Wald and Wolfowitz, for samples that alternate more than expected."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from skeval.stats.distributions import log_choose
 
 
 def alternation_p_value(first: np.ndarray, second: np.ndarray) -> float:
-    """Return the chance of at least this number of runs in the sorted values of two samples."""
+    """Return the p-value of at least this number of runs in the sorted values of two samples."""
     # Values that occur in both samples have no order and are left out. If the two samples
     # have different distributions, there are fewer runs, so that the p-value is too large.
     common = np.intersect1d(first, second)
@@ -22,7 +22,7 @@ def alternation_p_value(first: np.ndarray, second: np.ndarray) -> float:
 
 
 def _run_chances(n_first: int, n_second: int) -> np.ndarray:
-    """Return the chances of 2, 3, ... runs under all orders of the labels."""
+    """Return the probabilities of 2, 3, ... runs under all orders of the labels."""
     runs = np.arange(2, n_first + n_second + 1)
     parts = runs // 2
     ways = _log_parts(n_first, parts) + _log_parts(n_second, parts) + np.log(2.0)

@@ -1,4 +1,4 @@
-"""The smallest leak that a test would probably have found, from the test's own distribution."""
+"""The smallest leak that a test would probably have found, from the distribution of the test."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from scipy.stats import binom, hypergeom, norm
 
 from skeval.stats.permutation_tests import UPPER
 
-POWER = 0.8  # the chance to find a leak of this size
-# Levels of a test. Which one applies depends on the other tests of a suite; see `excess_at`.
+POWER = 0.8  # the probability to find a leak of this size
+# Levels of a test. The level that applies depends on the other tests of a suite. `excess_at`
+# interpolates between these levels.
 LEVELS = (0.05, 0.005, 0.0005)
 _REACH = float(norm.isf(1.0 - POWER))  # standard deviations above a threshold for that power
-_N_HELD = 15  # numbers of hits of unseen rows over which the exact power is averaged
+_N_HELD = 15  # numbers of hits of holdout rows over which the exact power is averaged
 _N_HALVINGS = 24
-_NEVER = 1e6  # in place of an infinite excess
+_NEVER = 1e6  # replaces an infinite excess
 
 
 def smallest_leak(excess: Callable[[float], float], expected: float) -> dict[str, Any]:
     """Return the smallest excess over the expected rate that is found, by the level of the test.
 
-    An excess that no rate can have is infinite.
+    An excess that is impossible for a rate is infinite.
     """
     room = 1.0 - expected
     excesses = [excess(level) for level in LEVELS]
@@ -33,8 +34,8 @@ def smallest_leak(excess: Callable[[float], float], expected: float) -> dict[str
 
 
 def excess_at(level: float, levels: list[float], excesses: list[float]) -> float:
-    """Return the smallest excess at a level between those of :func:`smallest_leak`."""
-    # It is nearly linear in the threshold of a normal statistic.
+    """Return the smallest excess at a level between the levels of :func:`smallest_leak`."""
+    # The excess is nearly linear in the threshold of a normal statistic.
     finite = np.minimum(excesses, _NEVER)
     excess = float(np.interp(norm.isf(level), norm.isf(levels), finite))
     return excess if excess <= 1.0 else math.inf
@@ -43,15 +44,16 @@ def excess_at(level: float, levels: list[float], excesses: list[float]) -> float
 def threshold_of(level: float, upper: float | None = None) -> float:
     """Return how many standard deviations a statistic must reach to be significant.
 
-    `upper` is what one of ten random relabellings reaches; by default, what a normal one does.
+    `upper` is the 90% quantile of random relabellings, by default of a normal distribution.
     """
     return float(norm.isf(_level_of_one(level, upper)))
 
 
 def _level_of_one(level: float, upper: float | None) -> float:
     """Return the level of one normal statistic at which the largest of several has this level."""
-    # There are at least 200 relabellings, too few for the quantile at a small level. The tail
-    # above what one of ten reaches is that of a normal statistic, or of the largest of several.
+    # There are at least 200 relabellings, which are too few for the quantile at a small level.
+    # Therefore, the tail above the 90% quantile is assumed to be the tail of a normal statistic, or
+    # of the largest of several normal statistics.
     return level if upper is None else level * float(norm.sf(upper)) / (1.0 - UPPER)
 
 
@@ -60,7 +62,7 @@ def smallest_shift(
 ) -> float:
     """Return the smallest shift of a statistic with this spread over relabellings that is found.
 
-    `mean` and `upper` are those over relabellings, in standard deviations.
+    `mean` and `upper` describe the relabellings, in standard deviations.
     """
     return (threshold_of(level, upper) + _REACH - mean) * spread
 
@@ -70,7 +72,7 @@ def excess_of_scores(
 ) -> float:
     """Return the smallest excess of the mean score of training records that is found.
 
-    Scores are in [0, 1], and those of both tables.
+    The scores of both tables are in [0, 1].
     """
     rate, n_holdout = float(scores.mean()), scores.size - n_train
     if np.isin(scores, (0.0, 1.0)).all():
@@ -84,10 +86,10 @@ def excess_of_rate(
 ) -> float:
     """Return the smallest excess over a rate that is found.
 
-    `spread` is that of the difference of the two rates over relabellings.
+    `spread` is the deviation of the difference of the two rates over relabellings.
     """
-    # The spread rises with the rate, as that of successes does. Let it stay the same share of that
-    # of independent successes.
+    # The spread increases with the rate. Its ratio to the spread of independent successes is
+    # assumed to be constant.
     n_train, n_holdout = sizes
     per_row = 1.0 / n_train + 1.0 / n_holdout
     part = spread**2 / (rate * (1.0 - rate) * per_row) if 0.0 < rate < 1.0 else 1.0
@@ -104,11 +106,12 @@ def excess_of_rate(
 
 
 def excess_of_share(level: float, rate: float, n_train: int, n_holdout: int) -> float:
-    """Return the smallest excess over a rate that Fisher's exact test of two shares finds."""
+    """Return the smallest excess over a rate that Fisher's exact test of two fractions finds."""
     middles = (np.arange(_N_HELD) + 0.5) / _N_HELD
     held, counts = np.unique(binom.ppf(middles, n_holdout, rate), return_counts=True)
     low, high = np.zeros(held.size), np.full(held.size, n_train + 1.0)
-    while (high - low > 1.0).any():  # the fewest hits that are significant, by those of the holdout
+    # find the smallest significant number of hits for each number of holdout hits
+    while (high - low > 1.0).any():
         middle = np.floor((low + high) / 2.0)
         p_values = hypergeom.sf(middle - 1.0, n_train + n_holdout, middle + held, n_train)
         low, high = (
@@ -125,7 +128,7 @@ def excess_of_share(level: float, rate: float, n_train: int, n_holdout: int) -> 
 
 
 def _least(is_found: Callable[[float], bool], room: float) -> float:
-    """Return the smallest excess that is found; infinite if not even the largest is."""
+    """Return the smallest excess that is found, or infinity if the largest is not found."""
     if not is_found(room):
         return math.inf
     low, high = 0.0, room
@@ -136,7 +139,7 @@ def _least(is_found: Callable[[float], bool], room: float) -> float:
 
 
 def excess_of_guesses(level: float, n_guesses: int) -> float:
-    """Return the smallest excess of right guesses over a half that the binomial test finds."""
+    """Return the smallest excess of correct guesses over one half that the binomial test finds."""
     fewest = float(binom.isf(level, n_guesses, 0.5)) + 1.0
     if fewest > n_guesses:
         return math.inf

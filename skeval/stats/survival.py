@@ -1,8 +1,8 @@
-"""Survival: curves of Kaplan and Meier, the log-rank test, the model of Cox, concordance.
+"""Kaplan-Meier curves, log-rank test, Cox model and concordance of survival data.
 
-This arithmetic is held to lifelines and scikit-survival (tests/peers/test_survival.py). Neither is
-a dependency: the first refuses pandas 3, the second is bound to one minor release of scikit-learn
-and gives coefficients of Cox no standard errors.
+tests/peers/test_survival.py compares the results with lifelines and scikit-survival. Neither is a
+dependency, because lifelines does not support pandas 3. Moreover, scikit-survival requires one
+minor release of scikit-learn and computes no standard errors of Cox coefficients.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import chi2, norm
 
-_BLOCK = 50_000  # pairs of rows compared at a time
-_FLAT = 1e-9  # a likelihood that bends less than this share of its most has no maximum there
+_BLOCK = 50_000  # pairs of rows that are compared in one step
+_FLAT = 1e-9  # a likelihood with a smaller relative curvature has no maximum
 _STEP = 1e-9
 _MAX_STEPS = 50
 
 
 class Curve(NamedTuple):
-    """A curve of Kaplan and Meier: steps at the times of events."""
+    """A Kaplan-Meier curve with steps at the times of events."""
 
     times: np.ndarray
     survival: np.ndarray
@@ -27,11 +27,11 @@ class Curve(NamedTuple):
     n_at_risk: np.ndarray
 
     def at(self, times: np.ndarray) -> np.ndarray:
-        """Return the share that survives each of these times."""
+        """Return the fraction that survives each of these times."""
         return np.append(1.0, self.survival)[np.searchsorted(self.times, times, side="right")]
 
     def variance_at(self, times: np.ndarray) -> np.ndarray:
-        """Return the variance of the share that survives each of these times."""
+        """Return the variance of the fraction that survives each of these times."""
         places = np.searchsorted(self.times, times, side="right")
         survival, greenwood = np.append(1.0, self.survival), np.append(0.0, self.greenwood)
         bounded = np.where(survival > 0.0, greenwood, 0.0)
@@ -40,7 +40,7 @@ class Curve(NamedTuple):
     def band_at(self, times: np.ndarray, confidence: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
         """Return the ends of intervals at these times, on the scale of log(-log(survival)).
 
-        They are within [0, 1], and both equal to the curve where it is 0 or 1.
+        The ends are within [0, 1]. Both equal the curve if the curve is 0 or 1.
         """
         survival, variance = self.at(times), self.variance_at(times)
         inner = (survival > 0.0) & (survival < 1.0)
@@ -52,7 +52,7 @@ class Curve(NamedTuple):
 
 
 def kaplan_meier(durations: np.ndarray, events: np.ndarray) -> Curve:
-    """Return the curve of Kaplan and Meier."""
+    """Return the Kaplan-Meier curve."""
     times, n_events, n_at_risk = _risk_table(durations, events)
     left = n_at_risk - n_events
     with np.errstate(divide="ignore"):
@@ -77,16 +77,16 @@ def curve_distance(first: Curve, second: Curve, horizon: float) -> float:
 
 
 def expected_distance(curve: Curve, n_first: int, n_second: int, horizon: float) -> float:
-    """Return the distance of the curves of two samples of one population, on average."""
-    # The difference at each time is about normal; its variance is that of `curve`, of
-    # `n_first` rows, times `1 + n_first / n_second`.
+    """Return the mean distance of the curves of two samples of one population."""
+    # The difference at each time is approximately normal. Its variance is the variance of `curve`,
+    # which has `n_first` rows, times `1 + n_first / n_second`.
     starts, widths = _steps(curve.times, horizon)
     errors = np.sqrt(curve.variance_at(starts) * (1.0 + n_first / n_second))
     return float(np.sqrt(2.0 / np.pi) * (errors @ widths) / horizon)
 
 
 def _steps(times: np.ndarray, horizon: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return where the steps begin that times cut a span into, from 0 on, and their widths."""
+    """Return the starts and widths of the steps between the times, from 0 to a horizon."""
     inner = np.unique(times[(times > 0.0) & (times < horizon)])
     starts = np.append(0.0, inner)
     return starts, np.diff(np.append(starts, horizon))
@@ -106,7 +106,7 @@ class LogRank(NamedTuple):
 def log_rank(
     durations: np.ndarray, events: np.ndarray, groups: np.ndarray, n_groups: int
 ) -> LogRank:
-    """Test whether groups have one curve of survival."""
+    """Test whether groups have the same survival curve."""
     # Source: N. Mantel, "Evaluation of survival data and two new rank order statistics
     # arising in its consideration", Cancer Chemotherapy Reports 50 (1966) 163-170.
     times, n_events, n_at_risk = _risk_table(durations, events)
@@ -138,7 +138,7 @@ def _counts_at(
 
 
 class Concordance(NamedTuple):
-    """How well risks order the rows: Harrell's index."""
+    """Harrell's index of concordance between risks and durations."""
 
     value: float
     influence: np.ndarray
@@ -146,8 +146,8 @@ class Concordance(NamedTuple):
 
 def concordance(durations: np.ndarray, events: np.ndarray, risks: np.ndarray) -> Concordance:
     """Return Harrell's index of concordance."""
-    # The index is a ratio of sums over pairs. Its error is that of the linear part: a row's
-    # pairs that are right, less the index times its comparable pairs.
+    # The index is a ratio of sums over pairs. Its error is computed by linearization, from the
+    # number of correctly ordered pairs of a row minus the index times its comparable pairs.
     #
     # Source: F. E. Harrell, K. L. Lee, D. B. Mark, "Multivariable prognostic models",
     # Statistics in Medicine 15 (1996) 361-387.
@@ -163,7 +163,7 @@ def concordance(durations: np.ndarray, events: np.ndarray, risks: np.ndarray) ->
         right += hits.sum(axis=0)
         comparable[rows] += pairs.sum(axis=1)
         right[rows] += hits.sum(axis=1)
-    total = comparable.sum() / 2.0  # each pair counts for both its rows
+    total = comparable.sum() / 2.0  # each pair is counted for both rows
     if total == 0.0:
         return Concordance(float("nan"), np.zeros(durations.size))
     value = float(right.sum() / 2.0 / total)
@@ -171,7 +171,7 @@ def concordance(durations: np.ndarray, events: np.ndarray, risks: np.ndarray) ->
 
 
 class CoxFit(NamedTuple):
-    """A model of Cox."""
+    """A fitted Cox model."""
 
     coefficients: np.ndarray
     roots: np.ndarray
@@ -180,7 +180,7 @@ class CoxFit(NamedTuple):
 def cox(
     design: np.ndarray, durations: np.ndarray, events: np.ndarray, penalty: float = 0.0
 ) -> CoxFit:
-    """Fit Cox's model of proportional hazards, with Efron's account of equal durations."""
+    """Fit Cox's proportional hazards model, with Efron's method for equal durations."""
     # Source: B. Efron, "The efficiency of Cox's likelihood function for censored data", JASA
     # 72 (1977) 557-565, doi:10.1080/01621459.1977.10480613.
     order = np.argsort(-durations, kind="stable")
@@ -218,14 +218,14 @@ class _TiedDeaths(NamedTuple):
 
     @classmethod
     def from_durations(cls, durations: np.ndarray, deaths: np.ndarray) -> _TiedDeaths:
-        """Read them off descending durations."""
+        """Read the deaths from descending durations."""
         rows = np.flatnonzero(deaths)
         falling = -durations
         last = np.searchsorted(falling, falling[rows], side="right") - 1
         _, group, counts = np.unique(last, return_inverse=True, return_counts=True)
         starts = np.cumsum(counts) - counts
         spent = (np.arange(rows.size) - starts[group]) / counts[group]
-        # a row is at risk at all deaths of durations up to its own
+        # a row is at risk at all deaths with at most its own duration
         first_death = np.searchsorted(falling[rows], falling, side="left")
         return cls(rows, last, group, spent, first_death)
 
@@ -246,7 +246,7 @@ def _likelihood(
     risk = np.cumsum(weights)[tied.last] - spent * dying[group]
     means = np.cumsum(weighted, axis=0)[tied.last] - spent[:, None] * dying_rows[group]
     means /= risk[:, None]
-    # each row's share, summed over all deaths at which it is at risk
+    # the contribution of each row, summed over all deaths at which it is at risk
     after = np.append(np.cumsum((1.0 / risk)[::-1])[::-1], 0.0)
     share = after[tied.first_death]
     of_group = np.bincount(group, spent / risk, minlength=n_groups)
@@ -260,7 +260,7 @@ def _likelihood(
 def baseline_hazard(
     durations: np.ndarray, events: np.ndarray, ratios: np.ndarray, times: np.ndarray
 ) -> np.ndarray:
-    """Return Breslow's cumulative hazard of a row whose ratio is 1, up to each of these times."""
+    """Return Breslow's cumulative hazard of a row with hazard ratio 1, at each of these times."""
     order = np.argsort(durations, kind="stable")
     at_risk = np.cumsum(ratios[order][::-1])[::-1]
     moments, n_events, _ = _risk_table(durations, events)

@@ -10,11 +10,11 @@ from scipy.stats import norm
 from skeval.stats.halves import sampling_interval
 from skeval.stats.intervals import Ends, Varied
 
-_MIN_BEYOND = 5  # replicates beyond an end, for their quantile to be one
+_MIN_BEYOND = 5  # minimum number of replicates outside an end for an estimate of the quantile
 
 
 class Sampled(NamedTuple):
-    """A value and how it varies, given the real rows."""
+    """A value and its variation, given the real rows."""
 
     value: float
     values: np.ndarray
@@ -24,8 +24,8 @@ class Sampled(NamedTuple):
 
 def paired_interval(first: Sampled, second: Sampled, confidence: float = 0.95) -> Ends:
     """Return an interval of the difference of one measure of two synthetic tables."""
-    # Both are measured against the same real rows, whose noise is shared: it is in the
-    # interval only as far as it moves the two values apart.
+    # Both tables are compared with the same real rows. The noise of the real rows is shared, and
+    # therefore it increases the interval only as far as it changes the difference.
     difference = first.value - second.value
     if not np.isfinite(difference):
         return None
@@ -35,7 +35,7 @@ def paired_interval(first: Sampled, second: Sampled, confidence: float = 0.95) -
         if known.size < 2 or 2 * known.size < moves.size:
             return None
         tail = (1 - confidence) / 2
-        if tail * known.size < _MIN_BEYOND:  # what so few replicates show of the tails is chance
+        if tail * known.size < _MIN_BEYOND:  # too few replicates to estimate the tails
             reach = float(norm.ppf(1 - tail) * known.std(ddof=1))
             return difference - reach, difference + reach
         low, high = np.quantile(known, [tail, 1 - tail])
@@ -47,12 +47,11 @@ def independent_interval(
     first: float, ends: Ends, second: float, others: Ends, confidence: float = 0.95
 ) -> Ends:
     """Return an interval of a difference from the 95% intervals of both values."""
-    # They are taken to be independent. Two tables that were measured against the same real
-    # rows are not independent, so that the interval is mostly too wide, and seldom too
-    # narrow.
+    # The values are assumed to be independent. Two tables that were compared with the same real
+    # rows are not independent, so that the interval is usually too wide, and rarely too narrow.
     #
-    # The square-and-add method: `low = d - sqrt((a - l_a)^2 + (u_b - b)^2)`, and so for the
-    # other end.
+    # The square-and-add method computes `low = d - sqrt((a - l_a)^2 + (u_b - b)^2)`, and the other
+    # end in the same way.
     #
     # Source: R. G. Newcombe, "Interval estimation for the difference between independent
     # proportions", Statistics in Medicine 17 (1998) 873-890.

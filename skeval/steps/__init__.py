@@ -1,1 +1,1 @@
-"""The steps that metrics share, each computed once: samples, cells, neighbours, models."""
+"""Steps that metrics share, such as samples, cells, neighbors and models. Each is computed once."""

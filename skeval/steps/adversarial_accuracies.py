@@ -8,7 +8,7 @@ from skeval.core.context import Context, shared
 from skeval.stats.adversarial_accuracy import Adversarial, Nearest, adversarial
 from skeval.steps.neighbors import index_of, nearest, rows_of
 
-TOO_FEW_ROWS = "each table needs two rows to have neighbours."
+TOO_FEW_ROWS = "each table needs at least two rows, so that each row has a neighbor."
 
 
 def resampled_accuracies(
@@ -19,9 +19,9 @@ def resampled_accuracies(
     n_resample: int,
     seed: int,
 ) -> list[list[Adversarial]]:
-    """Get the accuracies of each role with `other`: of the tables if of equal size, or samples."""
-    # The samples are as large as the smallest of the tables; `settings` are the space, the
-    # key of the columns and the rule for ties.
+    """Get the accuracies of each role with `other`, from tables or samples of equal size."""
+    # Samples are as large as the smallest of the tables. `settings` are the space, the key of
+    # the columns and the rule for ties.
     sizes = {context.n_rows(role) for role in (*roles, other)}
     if len(sizes) == 1:
         return [accuracies(context, roles, other, None, 0, *settings)]

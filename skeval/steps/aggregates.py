@@ -1,4 +1,4 @@
-"""Rows of a parent table with what their children are like: a table that any metric can take."""
+"""Rows of a parent table with aggregates of their children, as a table for any metric."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ def aggregated_context(
     scope: Scope = "children",
 ) -> Context:
     """Return the rows of a table with aggregates of their children, as a context of one table."""
-    # Of a table of links, which holds little but two keys (is_link), the columns of the rows
-    # on the other side count as its own.
+    # For a table of links, which contains little more than two keys (is_link), the columns of the
+    # rows on the other side count as its own columns.
     real = _real_aggregates(context, table, stats, scope)
     return _with_synthetic(context, table, stats, scope) if "synthetic" in context else real
 
 
 def subject_rows(context: RelationalContext) -> Context | None:
-    """Return the first subject with all its rows as one table; None where rows are nobody's."""
+    """Return the first subject with all its rows as one table, or None if rows have no subject."""
     if context.relations.undetermined:
         return None
     return aggregated_context(context, context.relations.subjects[0], STATS, "subject")
@@ -90,7 +90,7 @@ def _with_synthetic(
 def aggregated_rows(
     context: RelationalContext, role: str, table: str, stats: tuple[Stat, ...], scope: Scope
 ) -> pd.DataFrame:
-    """Return the canonical rows of one role; see :func:`aggregated_context`."""
+    """Return the canonical rows of one role, as in :func:`aggregated_context`."""
     own = context[role][table]
     columns = {name: own[name].array for name in _measured_columns(context, table)}
     for name, path in paths_below(context.relations, table, scope).items():
@@ -107,9 +107,9 @@ def aggregated_rows(
 def paths_below(
     relations: RelationalSchema, table: str, scope: Scope = "children"
 ) -> Mapping[str, Path]:
-    """Return the ways from other tables up to this one, by the name of the child.
+    """Return the paths from other tables up to this table, by the name of the child.
 
-    If a child refers by several keys, its name is that of the child with the columns.
+    If a child refers to the table by several keys, its name includes the columns of the key.
     """
     if scope == "subject":
         names = relations.dependents(table)
@@ -129,9 +129,9 @@ def private_parents(relations: RelationalSchema) -> list[str]:
 
 
 def is_link(relations: RelationalSchema, table: str) -> bool:
-    """Return whether the rows of a table link rows of others, m to n, and are little else."""
-    # It refers by two keys or more, and its primary key is made of them; or it has none, and
-    # no other column.
+    """Return whether the rows of a table only link rows of other tables, m to n."""
+    # Such a table refers to others by two keys or more. Its primary key consists of these keys,
+    # or it has no primary key and no other column.
     keys = [key for key in relations.foreign_keys if key.child == table]
     linking = {column for key in keys for column in key.columns}
     primary = relations.primary_keys.get(table, ()) or tuple(relations.tables[table].kinds)
@@ -152,7 +152,7 @@ def kind_of_values(values: pd.Series) -> Kind:
 def _child_columns(
     context: RelationalContext, role: str, path: Path, scope: Scope
 ) -> Iterator[tuple[str, Column]]:
-    """Yield the measured columns of a child, but for its key; of links, those of the far side."""
+    """Yield the measured columns of a child without its key, and for links also the far side."""
     relations, first = context.relations, path[0]
     for name in relations.tables[first.child].measured:
         if name not in first.columns:
@@ -162,7 +162,7 @@ def _child_columns(
     for key in relations.foreign_keys:
         if key.child != first.child or key == first:
             continue
-        # subjects were parted at random, so the far side may be in the other real table
+        # subjects were divided at random, so the far side may be in the other real table
         beside = ("train", "holdout") if scope == "subject" else ()
         roles = [one for one in dict.fromkeys((role, *beside)) if one in context]
         for name in relations.tables[key.parent].measured:
@@ -244,7 +244,7 @@ def _ordered_within(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
 def grouped_levels(
     codes: np.ndarray, groups: np.ndarray, n_groups: int, n_levels: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the number of levels, the most frequent one and its share, of each group."""
+    """Return the number of levels, the most frequent level and its fraction for each group."""
     kept = (groups >= 0) & (codes >= 0)
     keys = np.sort(groups[kept] * np.int64(n_levels) + codes[kept])
     first = np.flatnonzero(np.diff(keys, prepend=-1))

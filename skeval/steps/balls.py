@@ -1,4 +1,4 @@
-"""Balls around rows that reach a near neighbour, and the rows of another table within them."""
+"""Balls around rows that reach a near neighbor, and the rows of another table within them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from skeval.steps.encoded_rows import is_gower
 from skeval.steps.neighbors import Index, gower_engine, nearest, reference_index, rows_of
 from skeval.steps.samples import sample_size
 
-_USUAL = 5  # neighbours that the metrics of this family ask for at most
-_GRID = 2.0**-32  # sums of the neighbour engine are multiples of it
+_USUAL = 5  # the metrics of this family usually need at most this number of neighbors
+_GRID = 2.0**-32  # sums of the neighbor engine are multiples of this number
 
 
 def n_drawn(context: Context, role: str, max_rows: int | None) -> int:
-    """Return the number of rows of a role that are looked at."""
+    """Return the number of rows of a role that are used."""
     size = sample_size(context, role, max_rows)
     return context.n_rows(role) if size is None else size
 
@@ -66,9 +66,9 @@ def ball_counts(
     max_rows: int | None,
     seed: int,
 ) -> np.ndarray:
-    """Count the reference rows' balls that hold each query row."""
-    # A ball reaches to the k-th nearest other reference row; where `clipped`, no farther than
-    # the median ball. The counts stop at `limit`.
+    """Count the balls around reference rows that contain each query row."""
+    # The radius of a ball is the distance to the k-th nearest other reference row. If
+    # `clipped`, it is at most the median radius. The counts stop at `limit`.
     settings = space, columns, max_rows, seed
     if limit is None:
         both = rows_in_balls(context, reference, query, k, clipped, strict, *settings)
@@ -96,9 +96,9 @@ def rows_in_balls(
     max_rows: int | None,
     seed: int,
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """Count the other rows in the ball around each row of a role, and the balls that hold each.
+    """Count the other rows in the ball around each row of a role, and the balls with each of them.
 
-    One search counts both; None in spaces other than "gower".
+    One search computes both counts. The result is None in spaces other than "gower".
     """
     if not is_gower(space):
         return None
@@ -124,7 +124,7 @@ def _radius_of_balls(
     if clipped:
         radius = np.minimum(radius, np.median(radius))
     if strict and is_gower(space):
-        # the next smaller distance that there can be; below 0 a ball holds nothing
+        # the next smaller possible distance. A ball with a negative radius is empty
         radius = radius - _GRID / _index(context, role, space, *sample).rows.shape[1]
     return radius
 

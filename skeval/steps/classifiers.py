@@ -1,4 +1,4 @@
-"""Classifiers that tell synthetic from real rows: what rows they read, and out-of-fold scores."""
+"""Classifiers of synthetic and real rows, with the rows that they read and out-of-fold scores."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from skeval.utils.parameters import Legal
 
 TREE, LINEAR, CART = "xgboost", "logistic", "cart"
 BROAD = "tree"  # a "cart" whose leaves have at least the square root of the number of rows
-BINNED = "binned xgboost"  # trees of few bins, which cost a quarter where rows are few
-LIGHT = "light xgboost"  # half as many of these: for wide tables
-_EXACT_TREES = 2000  # rows up to which exact splits cost less than histograms
+BINNED = "binned xgboost"  # trees with few bins, which need a quarter of the time for few rows
+LIGHT = "light xgboost"  # half of these trees, for wide tables
+_EXACT_TREES = 2000  # up to this number of rows, exact splits are faster than histograms
 _MAX_FEW_BINS = 32  # histograms of a thousand words cost more than the rows
-_WIDE = 100  # columns from which Newton's method costs more than it saves
+_WIDE = 100  # with more columns, Newton's method is slower
 MAX_ROWS = 10_000
 MIN_ROWS = 10
-_MAX_TOGETHER = 10  # equal rows that are in one fold
+_MAX_TOGETHER = 10  # maximum number of equal rows that are kept in one fold
 _IMPORTANCE_ROWS = 1000
 
 
@@ -64,7 +64,7 @@ ProbabilisticClassifiers = Annotated[Any, _classifiers(True, methods=("fit", "pr
 
 @dataclass(frozen=True)
 class Scores:
-    """Scores of rows that the classifier has not seen: the higher, the more synthetic."""
+    """Scores of rows that the classifier has not seen. Synthetic rows have higher scores."""
 
     real: np.ndarray
     synthetic: np.ndarray
@@ -72,7 +72,7 @@ class Scores:
 
 @dataclass(frozen=True)
 class Chosen:
-    """Columns that classifiers read where texts are among them: as features of their words."""
+    """Columns that classifiers read if there are texts, which are read as features of words."""
 
     measured: tuple[str, ...]
     texts: tuple[str, ...]
@@ -84,7 +84,7 @@ Read = ColumnChoice | Chosen  # columns that classifiers read
 
 @dataclass(frozen=True)
 class FittedClassifier:
-    """A fitted classifier behind its encoder; a constant one if no column varies."""
+    """A fitted classifier with its encoder. It is constant if no column varies."""
 
     encoder: Ranks | OneHot | WithTexts
     classifier: Any
@@ -101,7 +101,7 @@ class FittedClassifier:
 
 
 def positive_scores(classifier: Any, features: Features) -> np.ndarray:
-    """Return scores in [0, 1], above 1/2 where a fitted classifier predicts the label 1."""
+    """Return scores in [0, 1], which are above 1/2 if a fitted classifier predicts the label 1."""
     if hasattr(classifier, "predict_proba"):
         column = list(classifier.classes_).index(1)
         return np.asarray(classifier.predict_proba(features)[:, column], dtype=np.float64)
@@ -113,8 +113,8 @@ def positive_scores(classifier: Any, features: Features) -> np.ndarray:
 
 
 def fitted_classifier(classifier: Any, features: np.ndarray, labels: np.ndarray, seed: int) -> Any:
-    """Return a fitted clone of a classifier; 100 random trees if it is None."""
-    # not at the top: most metrics never fit a forest
+    """Return a fitted clone of a classifier, which is a forest of 100 trees by default."""
+    # imported here, because most metrics do not fit a forest
     from sklearn.ensemble import RandomForestClassifier
 
     model = RandomForestClassifier(100) if classifier is None else clone(classifier)
@@ -129,7 +129,7 @@ def learn(
     seed: int,
     texts: Sequence[TextSource] = (),
 ) -> FittedClassifier:
-    """Fit a classifier, and the encoder in front of it, on labelled rows."""
+    """Fit an encoder and a classifier on labeled rows."""
     # sparse features that are missing are for xgboost alone
     boosted = {TREE, BINNED, LIGHT}
     of_ranks = boosted if texts else {*boosted, CART, BROAD}
@@ -151,7 +151,7 @@ def learn(
 
 
 def _classifier(estimator: Any, features: Features, seed: int) -> Any:
-    # not at the top: who never asks for a classifier need not wait for these
+    # imported here, because these imports are slow and not always needed
     if not isinstance(estimator, str):
         return set_random_states(clone(estimator), seed)
     if estimator == LINEAR:
@@ -170,7 +170,7 @@ def _classifier(estimator: Any, features: Features, seed: int) -> Any:
     is_small = features.shape[0] <= _EXACT_TREES and not has_few_bins
     method = "exact" if is_small else "hist"
     bins = {"max_bin": _MAX_FEW_BINS} if has_few_bins else {}
-    # one thread: sums of floats, and hence trees, would depend on the number of them
+    # one thread, because sums of floats, and therefore trees, depend on the number of threads
     return needed_xgboost().XGBClassifier(
         n_estimators=n_trees, max_depth=3, tree_method=method, n_jobs=1, random_state=seed, **bins
     )
@@ -187,9 +187,10 @@ def out_of_fold(
     texts: Sequence[TextSource] = (),
 ) -> Scores:
     """Return scores of all rows, each by a classifier that learned from the other folds."""
-    # Equal rows are in one fold, up to ten of them. Otherwise a classifier that has learned
-    # the label of a row would be wrong about its copy in the other table. More equal rows are
-    # divided as others are: of such a cell, it can learn in which table it is frequent.
+    # Up to ten equal rows are kept in one fold. Otherwise, a classifier that has learned the label
+    # of a row would be wrong about its copy in the other table. If there are more equal rows, they
+    # are divided like other rows, because a classifier can learn in which table such a cell is
+    # frequent.
     rows = np.concatenate([real, synthetic])
     labels = np.repeat([0, 1], [len(real), len(synthetic)])
     scores, fold = np.empty(len(rows)), _folds(rows, labels, n_folds, seed)
@@ -201,7 +202,7 @@ def out_of_fold(
 
 
 def _folds(rows: np.ndarray, labels: np.ndarray, n_folds: int, seed: int) -> np.ndarray:
-    """Return the fold of each row: each has its share of both tables, few equal rows are in one."""
+    """Return the fold of each row. Each has equal parts of both tables, and few equal rows."""
     from sklearn.model_selection import StratifiedKFold
 
     fold = np.empty(labels.size, dtype=np.int64)
@@ -216,7 +217,7 @@ def _folds(rows: np.ndarray, labels: np.ndarray, n_folds: int, seed: int) -> np.
 
 
 def equal_rows(rows: np.ndarray) -> np.ndarray:
-    """Return a number for each row, the same for equal rows; missing equals missing."""
+    """Return a number for each row, which is the same for equal rows. Missing equals missing."""
     order = np.lexsort(rows.T[::-1])
     before, after = rows[order[:-1]], rows[order[1:]]
     differs = ~((before == after) | (np.isnan(before) & np.isnan(after))).all(axis=1)
@@ -238,32 +239,32 @@ class Split:
 
 
 def with_defaults(estimator: Any) -> dict[str, Any]:
-    """Return the classifiers to run by name, the first being the headline; a tree and a line."""
+    """Return the classifiers by name. The first is the headline, followed by a tree and a line."""
     given = {} if estimator is None else name_estimators([estimator])
     return {**given, TREE: TREE, LINEAR: LINEAR}
 
 
 def candidates(estimator: Any) -> dict[str, Any]:
-    """Return the classifiers to choose among by name: those given, else a tree and a line."""
+    """Return the classifiers to choose from by name, which are a tree and a line by default."""
     if estimator is None:
         return {TREE: TREE, LINEAR: LINEAR}
     return name_estimators(list(estimator) if isinstance(estimator, list | tuple) else [estimator])
 
 
 def too_few(context: Context, columns: Read, n_folds: int = 0) -> str:
-    """Return why no classifier can be run on these tables; empty if one can."""
+    """Return why no classifier can be fitted to these tables, or an empty text if it can."""
     if not measured_names(context, columns) and not _texts(columns):
-        return "no column of this table can be measured."
+        return "no column of this table can be evaluated."
     fewest = max(MIN_ROWS, n_folds)
     short = [role for role in ROLES if context.n_rows(role) < fewest]
     if not short:
         return ""
     counts = " and ".join(f"{role} has {context.n_rows(role)}" for role in short)
-    return f"a classifier needs {fewest} rows of each table to learn from and to score; {counts}."
+    return f"a classifier requires {fewest} rows of each table to learn and to score, but {counts}."
 
 
 def read_columns(context: Context, columns: ColumnChoice, text: str | None) -> Read:
-    """Return the choice of columns with all text columns; unchanged if columns were chosen."""
+    """Return the choice of columns with all text columns, unless columns were chosen."""
     texts = context.schema.columns("text")
     if text is None or columns is not None or not texts:
         return columns
@@ -275,14 +276,14 @@ def _texts(columns: Read) -> tuple[str, ...]:
 
 
 def text_sources(context: Context, columns: Read) -> list[TextSource]:
-    """Return what is known of the texts that classifiers read, a column each."""
+    """Return the source of each text column that classifiers read."""
     if not isinstance(columns, Chosen):
         return []
     return [text_source(context, name, columns.vectorizer) for name in columns.texts]
 
 
 def measured_names(context: Context, columns: Read) -> list[str]:
-    """Return the measured columns that classifiers see, sorted: their order must not matter."""
+    """Return the measured columns that classifiers see, sorted so that order does not matter."""
     if isinstance(columns, Chosen):
         return sorted(columns.measured)
     keys = set(context.schema.primary_key) if columns is None else set()
@@ -298,11 +299,11 @@ def nominal_columns(context: Context, columns: Read) -> tuple[bool, ...]:
 @shared
 def labelled_rows(context: Context, role: str, columns: Read = None) -> np.ndarray:
     """Return a role's rows as numbers and codes, columns by name."""
-    # Texts come last, as numbers that tell them apart.
+    # Texts are the last columns, as numbers that are equal for equal texts.
     #
-    # The codes are in the order of the labels, real or not: in those of the context levels
-    # that no real row has come last, which would tell synthetic rows where each row has a
-    # level of its own.
+    # The codes are in the order of the labels, also for labels without a real row. In the codes
+    # of the context, levels without a real row come last, which would reveal synthetic rows if
+    # each row has a unique level.
     every = [*context.schema.columns(*NUMERIC), *context.schema.columns(*NOMINAL)]
     names = measured_names(context, columns)
     rows: np.ndarray = (
@@ -320,7 +321,7 @@ def labelled_rows(context: Context, role: str, columns: Read = None) -> np.ndarr
 
 @shared
 def ordered_rows(context: Context, role: str, columns: Read = None) -> np.ndarray:
-    """Return a role's labelled rows in lexicographic order."""
+    """Return a role's labeled rows in lexicographic order."""
     rows = labelled_rows(context, role, columns)
     ordered: np.ndarray = rows[np.lexsort(rows.T[::-1])]
     return ordered
@@ -329,14 +330,14 @@ def ordered_rows(context: Context, role: str, columns: Read = None) -> np.ndarra
 def drawn_rows(
     context: Context, role: str, columns: Read, n_drawn: int | None, seed: int
 ) -> np.ndarray:
-    """Return a seeded sample of a role's ordered rows; all if there are no more."""
+    """Return a seeded sample of the ordered rows of a role, or all rows if there are no more."""
     rows = ordered_rows(context, role, columns)
     return rows[sample_positions(len(rows), n_drawn, named_seed(role, seed))]
 
 
 @shared
 def copied_share(context: Context, columns: Read = None) -> float:
-    """Return the share of synthetic rows that are in train, as far as classifiers see."""
+    """Return the fraction of synthetic rows that classifiers see as equal to a training row."""
     train, synthetic = (
         pd.util.hash_pandas_object(pd.DataFrame(ordered_rows(context, role, columns)), index=False)
         for role in ROLES
@@ -354,7 +355,7 @@ def fold_scores(
     seed: int,
     real: str = "train",
 ) -> Scores:
-    """Return out-of-fold scores of as many real as synthetic rows."""
+    """Return out-of-fold scores of equal numbers of real and synthetic rows."""
     rows = balanced_rows(context, real, columns, max_rows, seed)
     nominal = nominal_columns(context, columns)
     texts = text_sources(context, columns)
@@ -364,7 +365,7 @@ def fold_scores(
 def balanced_rows(
     context: Context, real: str, columns: Read, max_rows: int | None, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return as many rows of a real table as of the synthetic one, seeded samples of the larger."""
+    """Return equal numbers of real and synthetic rows, with a seeded sample of the larger table."""
     n_rows = min(context.n_rows(real), context.n_rows("synthetic"))
     n_rows = n_rows if max_rows is None else min(n_rows, max_rows)
     real_rows, synthetic = (
@@ -376,9 +377,9 @@ def balanced_rows(
 def permute_tables(
     tables: Sequence[np.ndarray], n_permutations: int, seed: int
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield two tables whose rows are dealt out anew, as large as they are, again and again."""
+    """Yield two tables of the same sizes with randomly exchanged rows, again and again."""
     rows = np.concatenate(tables)
-    rows = rows[np.lexsort(rows.T[::-1])]  # nothing must tell the tables apart but the labels
+    rows = rows[np.lexsort(rows.T[::-1])]  # only the labels may distinguish the tables
     is_synthetic = np.repeat([False, True], [len(part) for part in tables])
     rng = np.random.default_rng(seed)
     for _ in range(n_permutations):
@@ -395,10 +396,11 @@ def split(
     max_rows: int | None,
     seed: int,
 ) -> Split:
-    """Return scores of rows that a classifier has not seen, by one that learned from others."""
-    # It learns from train and a part of the synthetic rows, and is tested on the others and
-    # as many holdout rows. These are independent of all that was learned, by classifier and
-    # generator alike. Without a holdout, train is divided as the synthetic table is.
+    """Return scores of rows that a classifier has not seen, after learning from other rows."""
+    # It learns from training rows and a part of the synthetic rows, and is tested on the other
+    # synthetic rows and the same number of holdout rows. The tested rows are independent of
+    # everything that the classifier and the generator learned. Without a holdout, the training
+    # data are divided like the synthetic table.
     synthetic = _shuffle_rows(context, "synthetic", columns, max_rows, seed)
     train = _shuffle_rows(context, "train", columns, max_rows, seed)
     fresh = "holdout" in context and context.n_rows("holdout") >= MIN_ROWS

@@ -1,4 +1,4 @@
-"""Clusters of k-means of two tables, and the shares of their rows in each."""
+"""Clusters of k-means of two tables, and the fractions of their rows in each cluster."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from skeval.steps.columns import ROLES
 from skeval.steps.samples import named_seed, sample_positions
 from skeval.steps.vectors import vectors
 
-_DECIDING = 16  # columns that mostly tell rows apart
+_DECIDING = 16  # columns that usually distinguish all rows
 
 
 def clustered_rows(context: Context, balance: bool, max_rows: int | None) -> dict[str, int]:
-    """Return how many rows of train and of the synthetic table are clustered."""
+    """Return the numbers of training and synthetic rows that are clustered."""
     sizes = {role: context.n_rows(role) for role in ROLES}
     most = min(sizes.values()) if balance else max(sizes.values())
     most = most if max_rows is None else min(most, max_rows)
@@ -35,19 +35,19 @@ def cluster_histograms(
     max_rows: int | None = None,
     seed: int = 0,
 ) -> np.ndarray:
-    """Return the shares of train and of synthetic rows in each cluster, for each run of k-means."""
+    """Return the fractions of training and synthetic rows per cluster, for each run of k-means."""
     sizes = clustered_rows(context, balance, max_rows)
     parts = []
     for role, size in sizes.items():
         rows = vectors(context, role, space, columns)
-        rows = rows[lexicographic_order(rows)]  # neither samples nor centres by the order of rows
+        rows = rows[lexicographic_order(rows)]  # results must not depend on the order
         parts.append(rows[sample_positions(len(rows), size, named_seed(role, seed))])
     return clustered_shares(parts[0], parts[1], n_clusters, n_runs, seed)
 
 
 def lexicographic_order(rows: np.ndarray) -> np.ndarray:
-    """Get the positions of rows in the order of their first column, then of the second, and on."""
-    # Later columns are looked at where the first ones do not decide.
+    """Get the positions of rows in the order of their first column, then of the next columns."""
+    # Later columns are compared only if the first columns are equal.
     for width in (_DECIDING, 8 * _DECIDING):
         if width < rows.shape[1]:
             order = np.lexsort(rows[:, :width].T[::-1])
@@ -60,14 +60,14 @@ def lexicographic_order(rows: np.ndarray) -> np.ndarray:
 def clustered_shares(
     train: np.ndarray, synthetic: np.ndarray, n_clusters: int, n_runs: int, seed: int
 ) -> np.ndarray:
-    """Return the shares of both tables' rows in each cluster of both, for each run of k-means."""
+    """Return the fractions of rows per cluster of both tables, for each run of k-means."""
     n_train = len(train)
     labels = clustered_labels(train, synthetic, n_clusters, n_runs, seed)
     return shares_of_labels(labels[:, :n_train], labels[:, n_train:])
 
 
 def shares_of_labels(train: np.ndarray, synthetic: np.ndarray) -> np.ndarray:
-    """Return the shares of both tables' rows in each cluster, from the cluster of each row."""
+    """Return the fractions of both tables' rows per cluster, from the cluster of each row."""
     n_clusters = 1 + max(int(of.max(initial=-1)) for of in (train, synthetic))
     pairs = zip(train, synthetic, strict=True)
     return np.array([[_shares(cluster, n_clusters) for cluster in pair] for pair in pairs])
@@ -90,7 +90,7 @@ def clustered_labels(
 def _runs(pooled: np.ndarray, n_clusters: int, n_runs: int, seed: int) -> list[np.ndarray]:
     from sklearn.cluster import MiniBatchKMeans
 
-    # batches are small: threads would wait for each other most of the time
+    # one thread, because batches are small and threads would mostly wait for each other
     with threadpool_limits(1):
         return [
             MiniBatchKMeans(n_clusters, n_init=1, random_state=int(state)).fit(pooled).labels_

@@ -1,4 +1,4 @@
-"""The columns that a metric uses: a `columns` parameter, read and checked."""
+"""The columns that a metric uses, which are read and checked from a `columns` parameter."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CALLED = {"quasi_identifiers": "known or quasi_identifiers"}
 def check_measurable(
     schema: TableSchema, named: Mapping[str, Sequence[str]], owner: str | None = None
 ) -> None:
-    """Refuse names of columns that are not there, or hold texts or ids."""
+    """Raise an error for names of columns that do not exist, or that contain texts or ids."""
     measured = schema.measured
     absent = {what: [n for n in names if n not in measured] for what, names in named.items()}
     faults = [describe_unmeasurable(schema, what, names) for what, names in absent.items() if names]
@@ -64,11 +64,11 @@ def columns_of(context: Context, columns: ColumnChoice, kinds: Sequence[Kind]) -
 
 
 def column_key(schema: TableSchema, columns: ColumnChoice) -> tuple[str, ...] | None:
-    """Return a choice of columns in one form, None for all: equal choices are one memo entry."""
+    """Return a choice of columns in a canonical form, None for all. Equal choices share a memo."""
     chosen = chosen_columns(schema, columns)
     return None if len(chosen) == len(schema.measured) else chosen
 
 
 def nothing_to_measure(context: Context, space: Any) -> bool:
-    """Return whether a space of ours has no column to look at, as in a table of texts only."""
+    """Return whether a built-in space has no column to use, as in a table with texts only."""
     return isinstance(space, str) and not context.schema.measured

@@ -1,4 +1,4 @@
-"""Joint counts of sets of columns, of train and synthetic rows."""
+"""Joint counts of sets of columns for training and synthetic rows."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def subset_tables(
     binning: Binning,
     group: tuple[str, int] | None,
 ) -> SubsetTables:
-    """Get the joint counts of sets of columns, of all rows or of those of one level of a column."""
+    """Get the joint counts of sets of columns for all rows, or for one level of a column."""
     train, synthetic = (_columns(context, role, names, binning, group) for role in ROLES)
     cut = cells(context, *binning).cells_
     margins = {name: np.bincount(train[name], minlength=cut[name].n_cells) for name in names}

@@ -1,4 +1,4 @@
-"""Values of single columns: in cells, in order, finite, and the ends of their range."""
+"""Values of single columns as cells, sorted values, finite values, and ranges."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from skeval.tables.preprocessing import NUMERIC, Discretizer
 from skeval.utils.parameters import Strategy
 
 ROLES = ("train", "synthetic")  # the two tables that metrics of fidelity compare
-# the reference of p-values if there is no holdout
-CONSERVATIVE = "train, to which the generator was fitted: conservative"
+# the comparison for p-values without a holdout
+CONSERVATIVE = "the training data, to which the generator was fitted (conservative)"
 Pairs = Mapping[str, tuple[np.ndarray, np.ndarray]]
 Values = Callable[[Context, str, str], np.ndarray]
 
@@ -35,7 +35,7 @@ def cells(
     strategy: Strategy = "uniform",
     max_categories: int | None = 50,
 ) -> Discretizer:
-    """Return the fitted cells of all measured columns, learned from train."""
+    """Return the fitted cells of all measured columns, learned from the training data."""
     cutter = Discretizer(n_bins, strategy=strategy, max_categories=max_categories)
     return cutter.learn_cells(context["train"], context.schema, context.levels)
 
@@ -67,8 +67,8 @@ def histogram(
 @shared
 def sorted_values(context: Context, role: str, column: str) -> np.ndarray:
     """Return the present values of a numeric, date or boolean column, ascending."""
-    # Dates are seconds since 1970, booleans 0 and 1; infinite values, which synthetic tables
-    # may have, stand at the ends.
+    # Dates are seconds since 1970, and booleans are 0 and 1. Infinite values, which synthetic
+    # tables may contain, are at the ends.
     return in_order(context[role], column)
 
 
@@ -86,7 +86,7 @@ def finite_values(context: Context, role: str, column: str) -> np.ndarray:
 
 
 def present_numbers(rows: Any, column: str) -> np.ndarray:
-    """Return the finite values of a number or date column of a table; dates in seconds."""
+    """Return the finite values of a number or date column of a table, with dates in seconds."""
     values = column_values(rows[column])
     finite = np.isfinite(values)
     return values if finite.all() else values[finite]
@@ -94,28 +94,28 @@ def present_numbers(rows: Any, column: str) -> np.ndarray:
 
 @shared
 def extent(context: Context, role: str, column: str) -> tuple[float, float]:
-    """Return the least and the greatest finite value of a column; nan if it has none."""
+    """Return the minimum and maximum finite value of a column, or nan if there is none."""
     low, high = extents_of(context[role], [column])[0]
     return float(low), float(high)
 
 
 def extents_of(frame: pd.DataFrame, names: Sequence[str]) -> np.ndarray:
-    """Return the least and the greatest finite value of columns of a table; nan for none."""
+    """Return the minimum and maximum finite values of columns of a table, or nan."""
     columns = [present_numbers(frame, name) for name in names]
     ends = [(x.min(), x.max()) if x.size else (np.nan, np.nan) for x in columns]
-    return np.array(ends) + 0.0  # -0.0 is 0.0, whichever stands first
+    return np.array(ends) + 0.0  # -0.0 becomes 0.0
 
 
 def finite_pairs(context: Context, columns: ColumnChoice) -> Pairs:
-    """Return the finite values of train and synthetic, ascending, of each numeric or date column.
+    """Return the sorted finite values of both tables for each numeric or date column.
 
-    A mean or a distance has no place for infinite values.
+    A mean or a distance does not accept infinite values.
     """
     return _pairs(context, columns, finite_values)
 
 
 def sorted_pairs(context: Context, columns: ColumnChoice) -> Pairs:
-    """Return the values of train and synthetic, ascending, of each numeric or date column."""
+    """Return the sorted values of both tables for each numeric or date column."""
     return _pairs(context, columns, sorted_values)
 
 
@@ -131,47 +131,50 @@ def width(x: np.ndarray, scale: str) -> float:
     if x.size == 0:
         return float("nan")
     if scale == "std":
-        return float(x.std(ddof=1)) if x[0] < x[-1] else 0.0  # rounding alone is no width
+        return float(x.std(ddof=1)) if x[0] < x[-1] else 0.0  # ignores rounding errors
     low, high = quantiles_of_sorted(x, np.array([0.25, 0.75] if scale == "iqr" else [0.0, 1.0]))
     return float(high - low)
 
 
 def mean_ignoring_nan(values: Mapping[str, float]) -> float:
-    """Return the mean of what is not nan; nan if there is nothing."""
+    """Return the mean of the values that are not nan, or nan if there are no such values."""
     defined = [value for value in values.values() if not np.isnan(value)]
     return exact_mean(defined) if defined else float("nan")
 
 
 def emptied_columns(pairs: Pairs) -> tuple[MetricWarning, ...]:
-    """Say which columns have no value to measure in train or in the synthetic table."""
+    """Warn about columns without a value to evaluate in the training or the synthetic data."""
     return empty_column_warnings({name: (x.size, y.size) for name, (x, y) in pairs.items()})
 
 
 def infinite_columns(context: Context, names: Iterable[str]) -> tuple[MetricWarning, ...]:
-    """Say which synthetic columns have infinite values, and how many were left out."""
+    """Warn about synthetic columns with infinite values, which are ignored."""
     counts = {
         name: sorted_values(context, "synthetic", name).size
         - finite_values(context, "synthetic", name).size
         for name in names
     }
     named = ", ".join(f"{name} ({count})" for name, count in counts.items() if count)
-    text = f"synthetic has infinite values, which are left out here: {named}."
+    text = f"Infinite values in the synthetic data are ignored: {named}."
     return (InvalidValueWarning(text),) if named else ()
 
 
 def unscaled_columns(names: list[str], scale: str | None) -> tuple[MetricWarning, ...]:
-    """Say which columns have no width in train to measure by."""
-    text = f"train has no {scale} in {', '.join(names)}: no score on its scale."
+    """Warn about columns whose values in the training data have a scale of 0."""
+    text = f"The {scale} of the training data is 0 in {', '.join(names)}, so there is no score."
     return (ConstantColumnWarning(text),) if names else ()
 
 
 def empty_column_warnings(sizes: dict[str, tuple[int, int]]) -> tuple[MetricWarning, ...]:
-    """Say which columns have no value to measure, given the numbers of values of both tables."""
+    """Warn about columns without a value to evaluate, given the numbers of values."""
     none = [name for name, (n, _) in sizes.items() if n == 0]
     lost = [name for name, (n, m) in sizes.items() if n > 0 and m == 0]
     said = []
     if none:
-        said.append(f"train has no value in {', '.join(none)}: no score.")
+        said.append(f"The training data have no value in {', '.join(none)}, so there is no score.")
     if lost:
-        said.append(f"synthetic has no value in {', '.join(lost)}, train has: the worst score.")
+        said.append(
+            f"The synthetic data have no value in {', '.join(lost)}, but the training data do. "
+            "The score is the worst."
+        )
     return tuple(DegenerateInputWarning(text) for text in said)

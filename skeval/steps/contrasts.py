@@ -1,4 +1,4 @@
-"""The two numbers that a test of train against holdout compared, for sentences to quote."""
+"""The two numbers that a test of training and holdout rows compares, for sentences."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from skeval.stats import permutation_tests
 from skeval.stats.permutation_tests import Relabelled, least_p_value
 from skeval.utils.formatting import as_float, number
 
-# metrics that count the same matches made one test: they must say the same of it
-MATCHES = "synthetic rows that match a train row"
+# metrics that count the same matches have one test, so they describe it in the same words
+MATCHES = "synthetic rows that match a training row"
 
 
 def contrast_of(
@@ -30,7 +30,7 @@ def contrast_of(
     sizes: tuple[int, int] | None = None,
     unseen: float | None = None,
 ) -> Contrast | None:
-    """Return what a test over relabellings compared."""
+    """Return the two numbers that a test with random labels compared."""
     sizes = sizes or (context.n_rows("train"), context.n_rows("holdout"))
     equal = sizes[0] == sizes[1]
     # if sizes are equal, the test compares with the number of the holdout
@@ -56,20 +56,20 @@ def contrast_of(
 
 
 def share_contrast(what: str, k: int, n: int, k_other: int, n_other: int) -> tuple[float, Contrast]:
-    """Test the share of train rows that are hit against that of holdout rows; return the two."""
-    # Whether a row is hit must not depend on which real rows are train.
+    """Test whether training rows are hit more often than holdout rows, and return the two."""
+    # Whether a row is hit must not depend on which real rows are in the training data.
     shares, least = (k / n, k_other / n_other), least_p_value(n, n_other)
     contrast = Contrast(what, *shares, "of holdout rows", least_p=least)
     return permutation_tests.share_p_value(k, n, k_other, n_other), contrast
 
 
 def name_of_test(what: str, *settings: Any) -> str:
-    """Name a test by what it looks at: of the same tables, equal names are equal tests."""
+    """Name a test by its settings. Within the same tables, tests with equal names are equal."""
     return f"{what} {content_hash(settings)}"
 
 
 def set_against(lead: str, result: Result) -> str:
-    """Return a sentence that ends with the contrast that was tested; as it is where none was."""
+    """Return a sentence that ends with the tested contrast, if there is one."""
     if result.contrast is None:
         return f"{lead}."
     return f"{lead}; {result.contrast.against}."
@@ -81,7 +81,7 @@ def with_contrast(lead: str, result: Result) -> str:
 
 
 def with_claim(sentence: str, result: Result) -> str:
-    """Get a sentence, and whether the matches contradict the epsilon that is claimed, if one is."""
+    """Get a sentence, with a second one on whether the matches contradict a claimed epsilon."""
     details = result.details
     if "claimed_epsilon" not in details:
         return sentence
@@ -89,8 +89,8 @@ def with_claim(sentence: str, result: Result) -> str:
     claim += f" at delta = {bounds['delta']:g}" if bounds["delta"] else ""
     least = number(as_float(bounds["add_remove"]))
     if details["verdict"] == "violation":
-        return f"{sentence} A claim of epsilon = {claim} is contradicted: it is at least {least}."
+        return f"{sentence} A claim of epsilon = {claim} is contradicted. It is at least {least}."
     return (
-        f"{sentence} A claim of epsilon = {claim} is not contradicted, which does not confirm it: "
-        f"the matches show at least {least}."
+        f"{sentence} A claim of epsilon = {claim} is not contradicted, which does not confirm it. "
+        f"The matches show an epsilon of at least {least}."
     )

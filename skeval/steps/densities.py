@@ -1,4 +1,4 @@
-"""Densities of rows, estimated in a few coordinates that the synthetic rows are spread along."""
+"""Densities of rows, estimated in a few coordinates with the largest synthetic variance."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from skeval.steps.member_rows import nominal_features, plain_rows
 from skeval.steps.samples import sample_positions
 from skeval.tables.preprocessing import OneHot
 
-MAX_CENTRES = 5000  # rows that a density is estimated from
-_LARGEST = 1e6  # standard deviations
-_BLOCK = 48  # points at once: their kernels stay in the cache, and no product has a rest
+MAX_CENTRES = 5000  # maximum number of rows for the estimate of a density
+_LARGEST = 1e6  # maximum of coordinates in standard deviations
+_BLOCK = 48  # points per step, so that their kernels stay in the cache
 _RIDGE = 1e-6
-_MAX_COMPONENTS = 5  # a mixture has no more Gaussians
-_MIN_SPREAD = 1e-9  # variance of an axis over the largest, below which it is left out
+_MAX_COMPONENTS = 5  # maximum number of Gaussians of a mixture
+_MIN_SPREAD = 1e-9  # an axis with a smaller variance, relative to the largest, is ignored
 
 
 @dataclass(frozen=True)
 class VectorSpace:
-    """From plain rows to a few coordinates, of which synthetic rows have variance 1 each."""
+    """Transformation of plain rows to a few coordinates with synthetic variance 1."""
 
     encoder: OneHot
     axes: Axes
@@ -40,9 +40,9 @@ def _clip_features(features: np.ndarray) -> np.ndarray:
 
 @shared
 def density_rows(context: Context, space: Any, columns: ColumnChoice) -> np.ndarray:
-    """Return plain synthetic rows that densities are estimated from, 5,000 of a larger table.
+    """Return at most 5,000 plain synthetic rows for the estimate of densities.
 
-    Their order is their own, since sums depend on it.
+    Their order does not depend on the order of the table, because sums depend on the order.
     """
     rows = plain_rows(context, "synthetic", space, columns)
     ordered: np.ndarray = rows[np.lexsort(rows.T[::-1])]
@@ -69,14 +69,14 @@ def log_density(kind: str, points: np.ndarray, sample: np.ndarray, seed: int) ->
 
 @dataclass(frozen=True)
 class Axes:
-    """Principal axes of a sample, along each of which its variance is 1."""
+    """Principal axes of a sample, scaled such that its variance is 1 along each axis."""
 
     centre: np.ndarray
     axes: np.ndarray
 
     @classmethod
     def from_rows(cls, sample: np.ndarray, most: int = 10) -> Axes:
-        """Find at most `most` axes of greatest variance; none if the sample does not vary."""
+        """Find at most `most` axes of largest variance, or no axis if the sample does not vary."""
         centre = sample.mean(axis=0)
         with threadpool_limits(1, user_api="blas"):  # threads of a busy machine wait for each other
             values, vectors = np.linalg.eigh(_covariance(sample))
@@ -104,7 +104,7 @@ def kernel_log_density(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
     distinct, place = np.unique(points, axis=0, return_inverse=True)
     rows = np.linalg.solve(root, centres.T).T
     lengths, logs = (rows**2).sum(axis=1), []
-    # the order of a sum goes by the shape of a product: blocks are filled up, or ties would break
+    # blocks are filled up because the order of a sum depends on the shape, which would break ties
     filled = np.zeros((max(1, -(-len(distinct) // _BLOCK)) * _BLOCK, d))
     filled[: len(distinct)] = distinct
     for part in np.split(filled, len(filled) // _BLOCK):

@@ -1,4 +1,4 @@
-"""Accumulated minimum distances: how far apart the nearest rows of two tables lie."""
+"""Accumulated minimum distances between the nearest rows of two tables."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from skeval.stats.intervals import clopper_pearson
 from skeval.steps.neighbors import nearest
 from skeval.utils.parameters import Interval
 
-MAX_FEW_ROWS = 10  # rows too few for a normal approximation, or to show without showing one of them
+MAX_FEW_ROWS = 10  # too few for a normal approximation, or for a curve without single rows
 _N_LEVELS = 100
 _CONFIDENCE = 0.95
-_COARSE = 10  # levels at which it is shown that there is no row
+_COARSE = 10  # levels at which the absence of rows is shown
 _LARGEST_THRESHOLD = 0.999  # at 1, no area would be left to the right
 
 
@@ -29,7 +29,7 @@ def _are_thresholds(value: object) -> bool:
 
 @shared
 def loo_median(context: Context, space: Any, columns: Any) -> float:
-    """Return the median distance of a train row to its nearest other train row."""
+    """Return the median distance of a training row to the nearest other training row."""
     distances, _ = nearest(context, "train", "train", space=space, columns=columns)
     return float(np.median(distances))
 
@@ -53,32 +53,32 @@ def scaled_distances(distances: np.ndarray, largest: float) -> np.ndarray:
 
 
 def privacy_terms(distances: np.ndarray, threshold: float) -> np.ndarray:
-    """Return each row's part of the area left of the threshold: 1 at distance 0, 0 beyond it."""
-    # Their mean is `1 / t` times the integral of F from 0 to t, F(u) the share of distances
-    # at most u, exactly.
+    """Return the part of each row in the area left of the threshold, from 1 at distance 0 to 0."""
+    # Their mean is exactly `1 / t` times the integral of F from 0 to t, if F(u) is the fraction
+    # of distances that are at most u.
     return np.maximum(0.0, threshold - distances) / threshold
 
 
 def resemblance_terms(distances: np.ndarray, threshold: float) -> np.ndarray:
-    """Return each row's part of the area right of the threshold: 1 within it, 0 at distance 1."""
-    # Their mean is `1 / (1 - t)` times the integral of F from t to 1, exactly.
+    """Return the part of each row in the area right of the threshold, from 1 to 0 at distance 1."""
+    # Their mean is exactly `1 / (1 - t)` times the integral of F from t to 1.
     return (1.0 - np.maximum(distances, threshold)) / (1.0 - threshold)
 
 
 def removed_terms(terms: np.ndarray) -> np.ndarray:
-    """Return by how much the mean of some terms changes where each of them is left out."""
+    """Return the change of the mean of some terms if one of them is left out, for each term."""
     return (terms.mean() - terms) / max(1, terms.size - 1)
 
 
 def moved_terms(
     first: np.ndarray, second: np.ndarray, nearest: np.ndarray, n_reference: int
 ) -> np.ndarray:
-    """Return by how much the mean of some terms changes where each reference row is left out."""
+    """Return the change of the mean of some terms if a reference row is left out, for each row."""
     return np.bincount(nearest, weights=second - first, minlength=n_reference) / first.size
 
 
 def jackknife_error(changes: np.ndarray) -> float:
-    """Return the standard error of a statistic from its changes where each row is left out."""
+    """Return the standard error of a statistic from its changes if single rows are left out."""
     n = changes.size
     return float(np.sqrt((n - 1) / n * ((changes - changes.mean()) ** 2).sum()))
 
@@ -93,7 +93,7 @@ def area_interval(parts: Sequence[np.ndarray], standard_error: float) -> tuple[f
 
 
 def _furthest(parts: Sequence[np.ndarray]) -> float:
-    """Return how large the mean could be where few terms are above 0; 0 where many are."""
+    """Return the largest plausible mean if few terms are above 0, or 0 if there are many."""
     counts = [int((terms > 0).sum()) for terms in parts]
     if min(counts) >= MAX_FEW_ROWS:
         return 0.0
@@ -106,7 +106,7 @@ def _furthest(parts: Sequence[np.ndarray]) -> float:
 def accumulation_curve(
     distances: Mapping[str, np.ndarray], largest: float = 1.0
 ) -> dict[str, np.ndarray]:
-    """Return the share of rows within each distance, where that shows no single row."""
+    """Return the fraction of rows within each distance, if it does not reveal a single row."""
     parts = [scaled_distances(d, largest) for d in distances.values()]
     sizes = np.array([part.size for part in parts])
     if sizes.min() < MAX_FEW_ROWS:

@@ -18,5 +18,5 @@ def count_codes(
     context: Context, role: str, names: Sequence[str], code: Code, *, given: bool = False
 ) -> Groups | None:
     """Return the distinct codes of a role's rows, and how many rows have each."""
-    # None where rows are in memory: a code of each of them costs no more.
+    # None if rows are in memory, because a code for each row costs no more
     return None

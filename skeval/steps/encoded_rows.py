@@ -24,11 +24,11 @@ MAX_BYTES = 2**32  # a larger sparse matrix is not made dense
 
 @dataclass(frozen=True, repr=False)
 class OfTrain:
-    """A space that learns from train alone: synthetic and holdout rows are alike to it."""
+    """A space that learns from the training data alone, so other tables are treated equally."""
 
-    # This is for metrics of fidelity whose vectors are those of "euclidean" or of a
-    # transformer: a value must not depend on whether a holdout is given, and tests exchange
-    # its rows with synthetic ones.
+    # This is for metrics of fidelity with vectors of the space "euclidean" or of a transformer.
+    # A value must not depend on whether a holdout is given, and tests exchange holdout rows with
+    # synthetic rows.
 
     space: Any
 
@@ -38,12 +38,12 @@ class OfTrain:
 
 @shared
 def preprocessor(context: Context, space: Any = "gower") -> Any:
-    """Return the fitted transformer of a space, which learns from train and holdout together."""
-    # One of OfTrain learns from train alone; one that is fitted stays as it is. A common
-    # scale matters: levels and ranges taken from train alone put distances to train and to
-    # the holdout on different scales. Rows are learned in an order that goes by what they
-    # hold, whichever table they are of.
-    # takes long, and most metrics look at distances that need none
+    """Return the fitted transformer of a space, which learns from both real tables together."""
+    # With OfTrain, it learns from the training data alone, and a fitted transformer is not
+    # changed. Otherwise, a common scale is necessary because levels and ranges of one table put
+    # the distances to the two tables on different scales. Rows are learned in an order that
+    # depends on their values and not on their table.
+    # imported here because it is slow, and most metrics use distances without it
     from skeval.tables.spaces import TablePreprocessor
     from skeval.tables.transformers import is_fitted
 
@@ -59,7 +59,7 @@ def preprocessor(context: Context, space: Any = "gower") -> Any:
     if not isinstance(space, str):
         space = clone(space)
         if isinstance(space, TablePreprocessor) and space.schema is None:
-            space.schema = context.schema  # else short texts would be inferred as categories
+            space.schema = context.schema  # otherwise, short texts would be inferred as categories
         return space.fit(rows)
     checked: Any = space  # the preprocessor checks it
     return TablePreprocessor(context.schema, space=checked).fit(rows)
@@ -93,19 +93,19 @@ def gower_matrix(context: Context, rows: pd.DataFrame) -> np.ndarray:
 
 
 def as_matrix(transformed: Any, space: Any) -> np.ndarray:
-    """Return what a transformer gave as a dense float matrix."""
+    """Return the result of a transformer as a dense float matrix."""
     if issparse(transformed) and 8 * np.prod(transformed.shape, dtype=float) > MAX_BYTES:
         n_rows, n_features = transformed.shape
         raise InvalidParameterError(
             f"space gives {n_features:,} features of {n_rows:,} rows, too many to be dense. Pool "
-            "rare levels, such as by OneHotEncoder(max_categories=200), or reduce the features, "
-            "such as by TruncatedSVD(100)."
+            "rare categories, for example by OneHotEncoder(max_categories=200), or reduce the "
+            "features, for example by TruncatedSVD(100)."
         )
     dense = transformed.toarray() if issparse(transformed) else transformed
     matrix = np.asarray(dense, dtype=np.float64)
     if not is_gower(space) and not np.isfinite(matrix).all():
         raise InvalidParameterError(
-            f"space={space!r} leaves missing or infinite values; add an imputer to it."
+            f"space={space!r} returns missing or infinite values. Add an imputer to it."
         )
     return matrix
 
@@ -118,7 +118,7 @@ def kept_features(context: Context, space: Any, columns: ColumnChoice) -> np.nda
         return slice(None) if kept.all() else kept
     if columns is not None:
         raise InvalidParameterError(
-            "columns can be chosen in space='gower' only; choose them in your transformer."
+            "columns can be chosen in space='gower' only. Choose them in your transformer."
         )
     return slice(None)
 
@@ -130,13 +130,13 @@ def encoded_columns(schema: TableSchema) -> list[str]:
 
 @shared
 def ranges(context: Context, columns: ColumnChoice = None) -> np.ndarray:
-    """Return each encoded column's range over train and holdout together; 0 if it has no value."""
+    """Return the range of each encoded column over both real tables, or 0 without a value."""
     if columns is not None:
         return ranges(context)[kept_features(context, "gower", columns)]
     roles = [role for role in ("train", "holdout") if role in context]
     tables = [encoded_matrix(context, role) for role in roles]
     widths = np.zeros(tables[0].shape[1])
-    for j in range(len(widths)):  # a column at a time: tables may be larger than memory
+    for j in range(len(widths)):  # column by column because tables may be larger than memory
         low = np.fmin.reduce([np.fmin.reduce(table[:, j]) for table in tables])
         high = np.fmax.reduce([np.fmax.reduce(table[:, j]) for table in tables])
         widths[j] = 0.0 if np.isnan(low) else high - low

@@ -1,4 +1,4 @@
-"""What a recognizer finds in text columns, as hashes: each distinct text once, on disk if asked."""
+"""Entities that a recognizer finds in text columns, as hashes, which may be stored on disk."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from skeval.utils.files import replacing
 from skeval.utils.formatting import risk_level
 
 _ROLES = ("train", "holdout", "synthetic")
-_MAX_OVERLAP = 50.0  # percent of train's entities: above, risk is high by SynEval's rule
+_MAX_OVERLAP = 50.0  # percent of the training entities, above which SynEval calls the risk high
 _BLOCK = 2000  # texts recognized between two writes to the disk
 _FORM = 2  # raised if the files on disk change
 _MAX_WORDS = 4  # further words of an entity are ignored
@@ -91,13 +91,13 @@ class Reading:
 
 
 class Recognized(NamedTuple):
-    """The entities of one text: types, hashes of shape (n_entities, 1 + n_windows), words."""
+    """The entities of one text, with types, hashes (n_entities, 1 + n_windows) and words."""
 
-    # The first hash is the entity's, the others those of the phrases around it, 0 for none.
-    # Lengths are words of each entity, `n_words` those of the text. Places, of shape
-    # (n_entities, 2), say which of the words that tables have of the text is its first, and
-    # how many there are.
-
+    # The first hash is the hash of the entity. The others are hashes of the phrases around it, or
+    # 0 without a phrase. Lengths are the numbers of words of each entity, and `n_words` is the
+    # number of words in the text. Places have the shape (n_entities, 2). They contain the position
+    # of the first word of each entity among the words that tables have of the text, and the
+    # number of its words.
     types: tuple[str, ...]
     hashes: np.ndarray
     lengths: np.ndarray
@@ -120,7 +120,7 @@ class Mentions:
 
 @shared
 def row_groups(context: Context, group: str | None) -> dict[str, np.ndarray]:
-    """Return the group of each row of train and holdout, as numbers; without a column its own."""
+    """Return the group of each row of both real tables as numbers. Without a column, all differ."""
     roles = [role for role in ("train", "holdout") if role in context]
     sizes = [context.n_rows(role) for role in roles]
     if group is None:
@@ -128,14 +128,14 @@ def row_groups(context: Context, group: str | None) -> dict[str, np.ndarray]:
     else:
         named = [context.original_frame(role)[[group]] for role in roles]
         numbers = np.concatenate(key_codes(named[0], named[-1])[: len(roles)])
-        alone = np.flatnonzero(numbers < 0)  # a row without a group is one of its own
+        alone = np.flatnonzero(numbers < 0)  # a row without a group is a group by itself
         numbers[alone] = numbers.max(initial=-1) + 1 + np.arange(alone.size)
     return dict(zip(roles, np.split(numbers, np.cumsum(sizes)[:-1]), strict=True))
 
 
 @shared
 def rows_read(context: Context, reading: Reading, role: str) -> np.ndarray:
-    """Return which rows of a table are read: all, or a sample of rows or of whole groups."""
+    """Return the rows of a table that are read, which may be a sample of rows or of groups."""
     n_rows, n_max = context.n_rows(role), reading.n_max_texts
     seed = named_seed(role, reading.seed)
     if n_max is None or role == "synthetic" or reading.group is None:
@@ -143,8 +143,8 @@ def rows_read(context: Context, reading: Reading, role: str) -> np.ndarray:
         return every if n_max is None else drawn_positions(context, role, n_max, seed)
     groups = row_groups(context, reading.group)
     pooled = np.concatenate(list(groups.values()))
-    # as many groups as have this number of rows on average over both tables: whole groups stay
-    # exchangeable, which groups thinned out by half would not be with groups that are not
+    # the number of groups that have this number of rows on average over both tables. Whole groups
+    # stay exchangeable, but groups from which some rows are removed do not
     n_groups = max(1, int(n_max * np.unique(pooled).size / pooled.size))
     own = np.unique(groups[role])
     chosen = own[sample_positions(own.size, n_groups, seed)]
@@ -153,14 +153,14 @@ def rows_read(context: Context, reading: Reading, role: str) -> np.ndarray:
 
 @shared
 def real_texts(context: Context, reading: Reading) -> dict[str, Recognized]:
-    """Return what is recognized in each distinct text of train and holdout, in one pass."""
+    """Return the entities in each distinct text of both real tables, found in one pass."""
     roles = [role for role in ("train", "holdout") if role in context]
     return recognize(_distinct(context, reading, roles), reading, {})
 
 
 @shared
 def mentions(context: Context, reading: Reading, role: str) -> Mentions:
-    """Return the entities in the texts of a table; a text of train is not read again."""
+    """Return the entities in the texts of a table. Training texts are not read again."""
     known = real_texts(context, reading)
     if role == "synthetic":
         known = recognize(_distinct(context, reading, [role]), reading, known)
@@ -221,7 +221,7 @@ def _distinct(context: Context, reading: Reading, roles: Iterable[str]) -> list[
 def recognize(
     texts: Sequence[str], reading: Reading, known: Mapping[str, Recognized]
 ) -> dict[str, Recognized]:
-    """Return what is recognized in distinct texts, that of `known` ones as it is."""
+    """Return the entities in distinct texts, without reading the `known` texts again."""
     read = {text: known[text] for text in texts if text in known}
     new = [text for text in texts if text not in read]
     store = _Store(reading) if reading.memory is not None else None
@@ -246,7 +246,7 @@ def recognize(
 
 
 def _check_entities(given: Any, texts: Sequence[str], backend: str) -> list[list[Entity]]:
-    """Return entities as such, or raise: an error must not quote the texts."""
+    """Return checked entities, or raise an error that does not quote the texts."""
     try:
         lists = [[Entity(*entity) for entity in entities] for entities in given]
         sound = all(
@@ -266,8 +266,8 @@ def _check_entities(given: Any, texts: Sequence[str], backend: str) -> list[list
 
 def normalize_entity(text: str) -> str:
     """Return an entity in the form in which it is compared."""
-    # Case, spaces, marks at the ends, a genitive, an article and a title do not matter; of
-    # numbers that are written in groups, only digits and letters do.
+    # Case, spaces, marks at the ends, a genitive, an article and a title are ignored. If a number
+    # is written in groups, only digits and letters count.
     plain = unicodedata.normalize("NFKC", text)
     if _SEPARATED.fullmatch(plain):
         return "".join(char for char in plain if char.isalnum()).casefold()
@@ -303,12 +303,12 @@ def _hash_entities(
 def _place(
     text: str, words: Sequence[tuple[int, int]], entity: Entity, name: str
 ) -> tuple[int, int]:
-    """Return the first of a text's words that an entity's compared form has, and how many."""
+    """Return the position of the compared form of an entity in a text, and its length in words."""
     first = bisect_right(words, (entity.start, entity.start))
     last = bisect_left(words, (entity.end, entity.end))
     own = [text[start:end].casefold() for start, end in words[first:last]]
     compared = words_of(name)
-    if compared and compared[0] in own:  # what is left out, such as an article, is no word of it
+    if compared and compared[0] in own:  # words that are left out, such as an article, do not count
         first += own.index(compared[0])
         last = min(last, first + len(compared))
     return first, last - first
@@ -320,7 +320,7 @@ def _number(text: str, secret: bytes) -> int:
 
 
 class _Store:
-    """A folder with hashes of what was recognized; no text, and no part of one, is written."""
+    """A folder with hashes of the entities. Texts, or parts of texts, are never written."""
 
     # Hashes are keyed by a secret of the folder. Files are added, and never changed, so that
     # several processes may share a folder.
@@ -354,7 +354,7 @@ class _Store:
                 with path.open("rb") as file, np.load(file) as arrays:
                     kept |= _unpack_entities(arrays)
             except (OSError, ValueError, KeyError, zipfile.BadZipFile):
-                continue  # half a file of a full disk: its texts are read again
+                continue  # an incomplete file of a full disk, whose texts are read again
         return kept
 
     def save(self, texts: Sequence[str], parts: Sequence[Recognized]) -> None:
@@ -397,7 +397,7 @@ def _unpack_entities(file: Any) -> dict[bytes, Recognized]:
 
 
 def _settings(part: Any) -> Any:
-    """Return what decides what a recognizer finds, as far as an object says it."""
+    """Return the settings on which the result of a recognizer depends, as far as they are known."""
     if hasattr(part, "get_params"):
         return {name: _settings(value) for name, value in part.get_params(deep=False).items()}
     code = getattr(part, "__code__", None)
@@ -406,13 +406,13 @@ def _settings(part: Any) -> Any:
 
 
 def _secret(path: Path) -> bytes:
-    """Return the bytes of a file that only its owner may read; the first to ask makes it."""
+    """Return the bytes of a file that only its owner may read, and create it if necessary."""
     if not path.exists():
         drafted = path.with_name(f".secret-{uuid.uuid4().hex}")
         with os.fdopen(os.open(drafted, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(os.urandom(32))
         with suppress(FileExistsError):
-            os.link(drafted, path)  # whole or not at all, and never a second one
+            os.link(drafted, path)  # complete or not at all, and never twice
         drafted.unlink()
     return path.read_bytes()
 
@@ -420,9 +420,10 @@ def _secret(path: Path) -> bytes:
 def texts_in_numbers(
     context: Context, reading: Reading, names: tuple[str, str], most: float
 ) -> dict[str, Any]:
-    """Return by what texts were read, how many, and the numbers that SynEval prints of them.
+    """Return the recognizer, the numbers of texts, and the numbers that SynEval prints.
 
-    `names` are SynEval's of a number and of a density, `most` the density above which risk is high.
+    `names` are the names that SynEval uses for a number and a density. Above the density `most`,
+    the risk is high.
     """
     by_role = {role: mentions(context, reading, role) for role in _ROLES if role in context}
     pairs = {role: typed_entities(found) for role, found in by_role.items()}
@@ -454,5 +455,5 @@ def texts_in_numbers(
 
 
 def typed_entities(found: Mentions) -> set[tuple[int, str]]:
-    """Return the distinct entities of a table, of two types if they have two."""
+    """Return the distinct entities of a table. An entity with two types occurs twice."""
     return set(zip(found.hashes[:, 0].tolist(), found.types.tolist(), strict=True))

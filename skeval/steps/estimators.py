@@ -15,7 +15,7 @@ def is_estimator(value: object, methods: tuple[str, ...] = ("fit", "predict")) -
 
 
 def set_random_states(estimator: Any, seed: int) -> Any:
-    """Set every `random_state` of an estimator that is None; return the estimator."""
+    """Set every `random_state` of an estimator that is None, and return the estimator."""
     unset = {
         name: seed
         for name, value in estimator.get_params().items()
@@ -25,7 +25,7 @@ def set_random_states(estimator: Any, seed: int) -> Any:
 
 
 def name_estimators(estimators: list[Any]) -> dict[str, Any]:
-    """Return estimators by their class, or by the name of their family, numbered where twice."""
+    """Return estimators by class or name of their family, with numbers for repeated names."""
     by_name: dict[str, Any] = {}
     for estimator in estimators:
         kind = estimator if isinstance(estimator, str) else type(estimator).__name__

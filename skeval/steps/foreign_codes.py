@@ -1,4 +1,4 @@
-"""Codes of a release that are written as no real code is, so that no comparison says anything."""
+"""Codes of a release in a notation that no real code has, so that comparisons show nothing."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _WORDS = re.compile(r"\w+")
 @shared
 def columns_of_foreign_codes(context: Context) -> tuple[str, ...]:
     """Return the columns of codes in which the release has patterns that real codes do not have."""
-    # A pattern is the order of digits, letters and other signs, or the length and the kinds
-    # of letters. A record number may contain the cells of a training row in any notation, and
-    # then its pattern usually differs. How many fresh codes have a new pattern is counted
-    # among the holdout rows. Values that count up and UUIDs do not matter, because a release
-    # often numbers its rows so.
+    # A pattern is the order of digits, letters and other signs, or the length and the kinds of the
+    # letters. A record number may contain the cells of a training row in any notation, and then its
+    # pattern usually differs. The number of fresh codes with a new pattern is estimated from the
+    # holdout rows. Counters and UUIDs are ignored, because a release often numbers its rows in
+    # this way.
     if "holdout" not in context:
         return ()
     # Texts are examined in any notation by the tests of texts.

@@ -1,4 +1,4 @@
-"""Rows that foreign keys relate: parents, subjects, children, and the paths between tables."""
+"""Rows that foreign keys relate, which are parents, subjects and children, and paths of keys."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Path = tuple[ForeignKey, ...]  # keys that lead from a table to an ancestor
 
 
 class Column(NamedTuple):
-    """A column of child rows: numbers, dates in microseconds, or codes; missing is nan."""
+    """A column of child rows, as numbers, dates in microseconds or codes. Missing is nan."""
 
     kind: Kind
     values: np.ndarray
@@ -29,7 +29,7 @@ class Column(NamedTuple):
 
 @shared
 def parents(context: RelationalContext, role: str, key: ForeignKey) -> np.ndarray:
-    """Return of each row of the child table the position of its parent, `ORPHAN` or `NULL`."""
+    """Return for each row of the child table the position of its parent, `ORPHAN` or `NULL`."""
     positions: np.ndarray = context.original_frame(role).parent_positions(key)
     return positions
 
@@ -38,7 +38,7 @@ def parents(context: RelationalContext, role: str, key: ForeignKey) -> np.ndarra
 def subject_positions(
     context: RelationalContext, role: str, table: str, subject: str
 ) -> np.ndarray:
-    """Return of each row of a table the position of its subject, `ORPHAN` or `NULL`."""
+    """Return for each row of a table the position of its subject, `ORPHAN` or `NULL`."""
     if table == subject:
         return np.arange(len(context.original_frame(role)[table]))
     return path_positions(context, role, context.relations.path(table, subject))
@@ -46,9 +46,9 @@ def subject_positions(
 
 @shared
 def path_positions(context: RelationalContext, role: str, path: Path) -> np.ndarray:
-    """Return of each row of the lowest table the position of its row at the top of a path.
+    """Return for each row of the lowest table the position of its row at the top of a path.
 
-    `ORPHAN` or `NULL` where one of the keys on the way up names no row.
+    If a key on the path refers to no row, the position is `ORPHAN` or `NULL`.
     """
     return positions_along(path, lambda key: parents(context, role, key))
 
@@ -60,10 +60,10 @@ def named_cells(
     cells: Mapping[str, np.ndarray],
     missing: float,
 ) -> np.ndarray:
-    """Return of each row of the child table the cell of the row that its key names."""
-    # A row of train may name one of the holdout, and the other way round: where subjects that
-    # know each other were parted. If such rows were orphans, the larger table would have
-    # fewer of them, and its rows would be more like synthetic ones.
+    """Return for each row of the child table the cell of the row that its key refers to."""
+    # A training row may refer to a holdout row, and the other way round, if subjects with a
+    # relation were divided between the tables. If such rows were orphans, the larger table would
+    # have fewer orphans, and its rows would be more similar to synthetic rows.
     at = parents(context, role, key)
     named = np.append(cells[role], missing)[np.where(at >= 0, at, -1)]
     others = [other for other in _REAL if role in _REAL and other != role and other in cells]
@@ -72,7 +72,7 @@ def named_cells(
         columns = list(key.parent_columns)
         own, known = key_codes(given[key.parent][columns], theirs[columns])
         if np.isin(own[own >= 0], known).any():
-            continue  # keys that both have number the rows of each: there they name somebody else
+            continue  # keys of both tables number the rows of each, so they refer to another row
         beyond = parent_positions(given[key.child], theirs, key)
         parted = (at == ORPHAN) & (beyond >= 0)
         named[parted] = cells[other][beyond[parted]]
@@ -81,7 +81,7 @@ def named_cells(
 
 @shared
 def n_children(context: RelationalContext, role: str, key: ForeignKey) -> np.ndarray:
-    """Return of each row of the parent table how many rows of the child table name it."""
+    """Return for each row of the parent table the number of child rows that refer to it."""
     positions = parents(context, role, key)
     n_parents = len(context.original_frame(role)[key.parent])
     return np.bincount(positions[positions > ORPHAN], minlength=n_parents)
@@ -103,7 +103,7 @@ def column_of(context: RelationalContext, role: str, table: str, name: str) -> C
 def paths_up(relations: RelationalSchema, max_hops: int | None = None) -> Iterator[Path]:
     """Yield every path of foreign keys from child to ancestor, shorter ones first.
 
-    None leads through a table twice, but for the keys of a table to itself.
+    A path contains each table once, except for keys of a table to itself.
     """
     paths: list[Path] = [(key,) for key in relations.foreign_keys]
     for _ in range(len(relations.tables) if max_hops is None else max_hops):

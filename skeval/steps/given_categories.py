@@ -1,4 +1,4 @@
-"""Rows with their categories as given, because fitted transformers of a user know them so."""
+"""Rows with original categories, because custom fitted transformers require them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pandas as pd
 from skeval.core.context import Context, shared
 from skeval.tables.preprocessing import NOMINAL
 
-Cells = Mapping[str | None, Any]  # what was given, by label; None is a missing one
+Cells = Mapping[str | None, Any]  # original values by label, where None is a missing value
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class AsGiven:
     cells: Mapping[str, Cells]
 
     def transform(self, rows: pd.DataFrame) -> Any:
-        """Return what the transformer makes of canonical rows."""
+        """Return the result of the transformer for canonical rows."""
         rows = rows.copy(deep=False)
         for name, cells in self.cells.items():
             labels = rows[name].astype(object).where(rows[name].notna(), None)
@@ -33,7 +33,7 @@ class AsGiven:
 
 @shared
 def cells_as_given(context: Context) -> dict[str, Cells]:
-    """Return what labels of categories were in the real tables, where they were no strings."""
+    """Return the original values of category labels in the real tables, unless all are strings."""
     found: dict[str, Cells] = {}
     for name in context.schema.columns(*NOMINAL):
         cells: dict[str | None, Any] = {}

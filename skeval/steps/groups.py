@@ -1,4 +1,4 @@
-"""One row of each group, such as a person: rows of a group are alike, those of two are not."""
+"""One row of each group. Rows of one group are similar, and rows of two groups are independent."""
 
 from __future__ import annotations
 

@@ -61,6 +61,6 @@ def _half_rows(context: Context, role: str, n_rows: int, seed: int) -> Iterator[
 
 @shared
 def _counted_rows(context: Context, role: str, n_rows: int) -> tuple[Any, ...]:
-    """Return the positions of the rows that count; a large table is read once for all halves."""
+    """Return the positions of the rows that count. A large table is read once for all halves."""
     at = drawn_positions(context, role, n_rows, named_seed(role, 0))
     return at, context[role].iloc[at], context.original_frame(role).iloc[at]

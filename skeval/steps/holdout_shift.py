@@ -1,4 +1,4 @@
-"""Whether train and holdout are samples of one population, without which no contrast is valid.
+"""A check whether training and holdout data are samples of the same population.
 
 The check uses no synthetic row. A classifier finds differences of several columns together, and a
 test of each column finds small shifts, for which a classifier of few rows is too weak.
@@ -35,33 +35,33 @@ _MAX_NAMED = 5
 _MIN_EXPECTED = 5.0  # rows of a category in the smaller table, for the chi-square distribution
 _POWER = 0.8
 _SHIFTED = (
-    "Train and holdout are no samples of one population: {found} (p {p}). Whatever contrasts the "
-    "two is void: it cannot tell what was memorised from what differs. Divide one table at random "
-    "into the two; where a person has several rows, divide by person, and name that column: "
-    "groups=."
+    "Train and holdout are not samples of one population, because {found} (p {p}). Tests that "
+    "compare them are not valid because they cannot distinguish memorization from this difference. "
+    "Divide one table at random into the two. If an individual has several rows, divide by "
+    "individual, and specify the column with groups."
 )
 _GROUPED = (
-    "Train and holdout are divided by {names}: {n:,} values of it occur in several rows, and none "
-    "of them in both tables. Tests that take rows as independent are void: rows of one group are "
-    "alike, which looks like a leak. Name the column, so that groups are tested and not their "
-    "rows: make_suite(..., groups={names!r})."
+    "Train and holdout are divided by {names}. {n:,} of its values occur in several rows, and none "
+    "of them occurs in both tables. Tests that treat rows as independent are not valid because "
+    "rows of one group are similar, which may be mistaken for a leak. Specify the column, so that "
+    "groups are tested and not their rows: make_suite(..., groups={names!r})."
 )
 _MIN_GROUPS = 20  # a division at random leaves this number in one table each with a chance of 1e-6
 _BY_CLASSIFIER = (
-    "a classifier that has seen half of each tells the other halves apart (AUC {auc:.2f})"
+    "a classifier that learned from half of each separates the other halves (AUC {auc:.2f})"
 )
 _UNNOTICED = (
     "The check found no difference between train and holdout. With {n_train:,} and {n_holdout:,} "
     "rows it finds a shift of {shift} in {power} of cases. A smaller shift may go unnoticed, and "
     "can look like a leak."
 )
-_MAX_CODE = 254  # what the histograms of the classifier hold
+_MAX_CODE = 254  # maximum code of the histograms of the classifier
 _LEAF = 10
 
 
 @dataclass(frozen=True)
 class HoldoutShift:
-    """How far train and holdout differ."""
+    """Differences between the training and the holdout data."""
 
     auc: float
     p_value: float
@@ -73,9 +73,9 @@ class HoldoutShift:
 
 @shared
 def holdout_shift(context: Context) -> HoldoutShift | None:
-    """Return how far train and holdout differ in the measured columns."""
-    # At most 10,000 rows of each table are used. It is None without a holdout, without a
-    # column that can be measured, or with fewer than 20 rows in a table.
+    """Return the differences between training and holdout data in the measured columns."""
+    # At most 10,000 rows of each table are used. The result is None without a holdout, without a
+    # column that can be evaluated, or with fewer than 20 rows in a table.
     if "holdout" not in context or nothing_to_measure(context, "gower"):
         return None
     train, holdout = (
@@ -104,7 +104,7 @@ def holdout_shift(context: Context) -> HoldoutShift | None:
 
 
 def column_p_value(first: np.ndarray, second: np.ndarray, is_code: bool) -> float:
-    """Return the p-value that a column has one distribution in two samples; missing is nan."""
+    """Return the p-value that a column has one distribution in two samples. Missing is nan."""
     # For numbers, their location, their spread and the missing ones are tested, with
     # Bonferroni's correction. Fewer than the expected rows for a test give 1.
     values = np.concatenate([first, second])
@@ -121,12 +121,12 @@ def column_p_value(first: np.ndarray, second: np.ndarray, is_code: bool) -> floa
             float(mannwhitneyu(x[~of_second], x[of_second], method="asymptotic").pvalue)
             for x in (ranks, spread)
         ]
-    known = [p_value for p_value in p_values if not np.isnan(p_value)]  # nan: all are alike
+    known = [p_value for p_value in p_values if not np.isnan(p_value)]  # nan if all equal
     return min([1.0, *(len(known) * p_value for p_value in known)])
 
 
 def _codes_p_value(codes: np.ndarray, is_second: np.ndarray) -> float:
-    """Return the p-value of a chi-square test with rare categories as one; 1 if all are rare."""
+    """Return the p-value of a chi-square test with pooled rare categories, or 1 if all are rare."""
     _, code, counts = np.unique(codes, return_inverse=True, return_counts=True)
     share = min(is_second.mean(), 1.0 - is_second.mean())
     frequent = counts * share >= _MIN_EXPECTED
@@ -141,9 +141,9 @@ def _codes_p_value(codes: np.ndarray, is_second: np.ndarray) -> float:
 
 def noticeable_shift(n_train: int, n_holdout: int, is_nominal: Sequence[bool]) -> float:
     """Return the smallest shift of one column that the test of columns finds with 80% power."""
-    # In standard deviations of a normal column, or, if all columns are categories, in the
-    # fraction of a category that half of the rows have. The first step of Holm's correction
-    # counts.
+    # The shift is in standard deviations of a normal column. If all columns are categorical, it is
+    # in the fraction of a category that half of the rows have. The first step of Holm's correction
+    # is used.
     all_nominal = bool(np.all(is_nominal))
     level = WARNING_LEVEL / 2.0 / len(is_nominal) / (1.0 if all_nominal else 2.0)
     error = float(np.sqrt(1.0 / n_train + 1.0 / n_holdout))
@@ -152,9 +152,9 @@ def noticeable_shift(n_train: int, n_holdout: int, is_nominal: Sequence[bool]) -
 
 
 def independent_rows(context: Context) -> Context | None:
-    """Return a context of rows that are independent, as those of one table are; None if unknown."""
+    """Return a context of independent rows, which are the rows of one table, or None if unknown."""
     if context.is_relational:
-        # several tables are rare: metrics of one table do not import what they need
+        # imported here because several tables are rare
         from skeval.steps.aggregates import subject_rows
 
         return subject_rows(cast("RelationalContext", context))
@@ -162,16 +162,16 @@ def independent_rows(context: Context) -> Context | None:
 
 
 def _shift_of_rows(context: Context) -> HoldoutShift | None:
-    """Return the shift; of several tables, that of subjects with all their rows."""
+    """Return the shift. For several tables, it is the shift of subjects with all their rows."""
     rows = independent_rows(context)
     return None if rows is None else holdout_shift(measured_on(rows, "sampled"))
 
 
 def grouped_columns(context: Context) -> dict[str, int]:
     """Return the columns by which the rows were divided, and how many of their values recur."""
-    # A value that recurs is in both tables with a chance of a half at least, if rows were
-    # divided at random. Dates are left out, and numbers that are all lower in one table than
-    # in the other: they are of tables that were divided by time.
+    # If rows were divided at random, a repeated value is in both tables with a probability of at
+    # least one half. Dates are ignored, and so are numbers that are all lower in one table than in
+    # the other, because such tables were divided by time.
     found = {}
     for name, kind in context.schema.kinds.items():
         if kind in ("text", "datetime", "boolean"):
@@ -189,15 +189,15 @@ def grouped_columns(context: Context) -> dict[str, int]:
 
 
 def _may_be_groups(first: pd.Series, second: pd.Series) -> bool:
-    """Return whether numbers are whole, as those of persons are, and the tables' ranges overlap."""
+    """Return whether numbers are whole, as in numbers of individuals, and the ranges overlap."""
     is_whole = all(bool((values % 1 == 0).all()) for values in (first, second))
     return is_whole and bool(first.min() <= second.max() and second.min() <= first.max())
 
 
 def shift_notices(context: Context) -> tuple[HoldoutShiftWarning, ...]:
-    """Return a warning if train and holdout differ at a level of 1%, else nothing."""
-    # If there are several tables, subjects with all their rows are looked at, since rows are
-    # not independent. If there are several subjects, the first one counts.
+    """Return a warning if train and holdout differ at a level of 1%, and otherwise nothing."""
+    # If there are several tables, subjects are compared with all their rows because rows are not
+    # independent. If there are several tables of subjects, the first one counts.
     if type(context) is Context and "holdout" in context and (grouped := grouped_columns(context)):
         name = max(grouped, key=lambda one: (context.schema.kinds[one] != "continuous", one))
         return (GroupedRowsWarning(_GROUPED.format(names=name, n=grouped[name])),)
@@ -213,7 +213,7 @@ def shift_notices(context: Context) -> tuple[HoldoutShiftWarning, ...]:
 
 
 def unnoticed_shift_notices(context: Context) -> tuple[UnnoticedShiftWarning, ...]:
-    """Return how large a shift must be to be noticed, if none was; nothing if there is no check."""
+    """Return the size of a shift that the check would notice, if it was made and found no shift."""
     shift = _shift_of_rows(context)
     if shift is None or shift.p_value < WARNING_LEVEL:
         return ()
@@ -230,16 +230,16 @@ def unnoticed_shift_notices(context: Context) -> tuple[UnnoticedShiftWarning, ..
 def blind_separation(
     first: np.ndarray, second: np.ndarray, *, categorical: np.ndarray, seed: int = 0
 ) -> tuple[float, float]:
-    """Return how well a classifier tells unseen rows of two samples apart, and a p-value."""
+    """Return the AUC of a classifier on unseen rows of two samples, and a p-value."""
     # The classifier (gradient boosting of small trees) learns on a random half of each sample
     # and scores the other halves.
     #
-    # If the rows are exchangeable, then so are, given the halves that the classifier learned
-    # on, the rows of the other halves; hence their scores too, for any classifier. So the
-    # test holds its size if the classifier is bad, the samples are of unequal size, or rows
-    # are in both. Scores pooled over folds would lack this: each fold learns on what the
-    # others score.
-    # not at the top: half of what it imports is needed by nothing else
+    # If the rows are exchangeable, then the rows of the other halves are also exchangeable, given
+    # the halves from which the classifier learned. Therefore, their scores are exchangeable for
+    # any classifier. The size of the test is correct even if the classifier is bad, the samples
+    # have unequal sizes, or rows occur in both. Scores that are pooled over folds do not have
+    # this property because each fold learns from rows that the others score.
+    # imported here because nothing else needs half of its imports
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     rng = np.random.default_rng(seed)
@@ -258,7 +258,7 @@ def blind_separation(
         early_stopping=False,
         random_state=seed,
     )
-    # threads that wait for a busy core make this a hundred times slower, never twice as fast
+    # one thread, because threads that wait for a busy core can make this a hundred times slower
     with threadpool_limits(1, user_api="openmp"):
         classifier.fit(learned_from[:, known], np.repeat([1, 0], [len(seen), len(other_seen)]))
         scores = [classifier.decision_function(rows[:, known]) for rows in (unseen, other_unseen)]

@@ -1,4 +1,4 @@
-"""Direct identifiers of train persons in a release: names, e-mails, numbers of accounts, keys."""
+"""Direct identifiers of training records in a release, such as names and account numbers."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from skeval.steps.search_in_cells import (
 from skeval.utils.formatting import join_names
 
 ROLES = ("train", "holdout", "synthetic")
-_MIN_ROWS = 20  # train rows, of which a column of categories counts as identifiers
-_UNIQUE = 0.95  # fraction of values that occur once in train, at least
-_UNIQUE_NAMES = 0.5  # several persons may have one name
-_DENSE = 0.01  # share of the possible values that real ones take up, from which any can be guessed
+_MIN_ROWS = 20  # minimum number of training rows for categories that count as identifiers
+_UNIQUE = 0.95  # minimum fraction of training values that occur once
+_UNIQUE_NAMES = 0.5  # several individuals may have the same name
+_DENSE = 0.01  # fraction of the possible values that real values use, from which any can be guessed
 _NEAR = 100  # a counter has no larger gaps
-_MAX_READ = 10_000  # values that show of which characters they are
-_MAX_LENGTH = 64  # characters of a value that are looked at for it
+_MAX_READ = 10_000  # maximum number of values that are read to find their characters
+_MAX_LENGTH = 64  # characters of a value that are read for this
 _MIN_NUMBER = 1e6  # smaller numbers are not identifiers
 _MIN_EXPOSURE = 1e-3
-_N_LAST = 9  # characters of a code that are searched for alone
+_N_LAST = 9  # number of last characters of a code that are also searched for
 _NO_CODES = np.zeros(0, dtype=np.int64)
 _NAMED_LIKE_IDENTIFIER = re.compile(
     r"(?i:phone|mobile|telephone|fax|iban|account|card|passport|licen[cs]e|ssn|mrn|social)"
@@ -51,10 +51,10 @@ _DIGITS = re.compile(r"[0-9]+")
 
 @shared
 def identifier_copies(context: Context) -> tuple[Copies, ...]:
-    """Return how many identifiers and rows of train the release repeats, and may by chance."""
-    # Identifiers are compared in normal form within their column, and are searched for in all
-    # new cells of ids, categories and texts. Counters are skipped, with any text around their
-    # digits, because a release that numbers its rows anew has the same.
+    """Return how many identifiers and rows of the training data the release repeats."""
+    # Identifiers are compared in normal form within their column, and are searched for in all new
+    # cells of ids, categories and texts. Counters are skipped, with any text around their digits,
+    # because a release that numbers its rows again has the same counters.
     columns = [_column(context, name) for name in identifier_columns(context)]
     columns += [*filter(None, [_full_names(context)])]
     search = _Search(context, CHANCE / (len(columns) + 1))
@@ -65,28 +65,28 @@ def identifier_copies(context: Context) -> tuple[Copies, ...]:
 
 
 def identifiers_in_words(found: Iterable[Copies]) -> str:
-    """Return how many identifiers of train are in the release, in one sentence a column."""
+    """Return how many training identifiers are in the release, in one sentence per column."""
     return " ".join(
-        f"One of the {one.what} stands in the release and once in train."
+        f"One of the {one.what} occurs in the release and once in the training data."
         if one.train.n == 1
-        else f"{one.train.n:,} {one.what} stand in the release and once in train."
+        else f"{one.train.n:,} {one.what} occur in the release and once in the training data."
         for one in found
         if one.train.n
     )
 
 
 def advice_on_identifiers(found: Iterable[Copies]) -> str:
-    """Return what to do about identifiers beyond chance; empty if there are none."""
+    """Return advice on identifiers that are not expected by chance, or an empty text."""
     names = [one.what for one in found if one.leak_sentence]
-    return f"Replace {join_names(names)} by new ones." if names else ""
+    return f"Replace {join_names(names)} with new values." if names else ""
 
 
 @shared
 def identifier_columns(context: Context) -> tuple[str, ...]:
     """Return the columns whose values are compared as identifiers."""
-    # These are ids of texts or whole numbers, categories nearly all of which occur once, or
-    # names most of which do, whole numbers if the column is also named like an identifier, and
-    # texts of digits, such as account numbers in groups of four.
+    # These are ids that are texts or integers, and columns in which nearly all categories, or most
+    # names, occur once. Integers also count if the column is named like an identifier. Texts of
+    # digits count, such as account numbers in groups of four.
     return tuple(
         name
         for name, kind in sorted(context.schema.kinds.items())
@@ -123,7 +123,7 @@ def _is_whole(cell: object) -> bool:
 
 @dataclass(frozen=True)
 class _Column:
-    """A column of identifiers: its distinct normal forms, and which of them each row has."""
+    """A column of identifiers as distinct normal forms and the position of each row's form."""
 
     name: str
     form: Form
@@ -157,7 +157,7 @@ def _column(context: Context, name: str) -> _Column:
 
 
 def _column_of_texts(name: str, texts: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> _Column:
-    """Return a column of the texts of each role: the place of each cell among distinct texts."""
+    """Return a column of the texts of each role, with the position of each among distinct texts."""
     form = form_of(texts["train"][1])
     distinct_texts = [distinct for _, distinct in texts.values()]
     normal = [normal_form(text, form) or None for own in distinct_texts for text in own]
@@ -171,7 +171,7 @@ def _column_of_texts(name: str, texts: Mapping[str, tuple[np.ndarray, np.ndarray
 
 
 def _full_names(context: Context) -> _Column | None:
-    """Return given names and surnames of two columns as one column; None if there are no two."""
+    """Return given names and surnames of two columns as one column, or None without two columns."""
     names = sorted(context.schema.columns("categorical", "id", "text"))
     given, last = (
         next(filter(pattern.search, names), None) for pattern in (_GIVEN_NAME, _LAST_NAME)
@@ -193,12 +193,12 @@ def _full_names(context: Context) -> _Column | None:
 
 
 def _repeated_values(column: _Column) -> Copies | None:
-    """Count the values of a column that the release repeats there; None if none says anything."""
+    """Count the values of a column that the release repeats, or return None if no value matters."""
     release, pool = column.counts("synthetic"), column.pool
     met = (column.counts("train") == 1) & (release > 0)
     if not met.any() or not (met & column.telling).any():
         return None
-    # a value that can be guessed says nothing of those who have it
+    # a value that can be guessed shows nothing about its records
     release = np.where(column.telling | (pool == 0), release, 0)
     train, held = (
         _count_with_guesses(release, column.counts(role), pool, column.space)
@@ -213,7 +213,7 @@ def _repeated_values(column: _Column) -> Copies | None:
 def _count_with_guesses(
     release: np.ndarray, table: np.ndarray, pool: np.ndarray, space: float
 ) -> Copied:
-    """Count unique values that a release repeats, and add to its chance what guesses meet."""
+    """Count unique values that a release repeats, with a bound that includes random guesses."""
     found = count_copies(release, table, pool)
     assert found.repeats is not None
     met = float((release > 0).sum()) * float((table == 1).sum()) / space
@@ -224,10 +224,10 @@ def _count_with_guesses(
 class _Search:
     """Search for identifiers and rows inside the new cells of a release."""
 
-    # How many are found by chance shows in the holdout, in two ways: how many of its
-    # identifiers the release contains, and how many of train the cells of the holdout
-    # contain. Without a holdout, the chance is estimated with one half of train in place of
-    # the holdout.
+    # The number of matches that are expected by chance is estimated from the holdout in two ways.
+    # They are the number of holdout identifiers in the release, and the number of training
+    # identifiers in the cells of the holdout. Without a holdout, one half of the training data
+    # replaces the holdout.
 
     def __init__(self, context: Context, chance: float) -> None:
         self._context, self._chance = context, chance
@@ -273,7 +273,7 @@ class _Search:
 
     @cached_property
     def _unseen(self) -> tuple[np.ndarray, Texts, float]:
-        """Real cells in the place of the release: rows sought in them, texts, how many texts."""
+        """Real cells in place of the release, as rows, texts and the ratio of text counts."""
         if "holdout" in self._context:
             first = np.arange(self._context.n_rows("train"))
             texts = _new_texts(self._context, "holdout", "train")
@@ -299,11 +299,11 @@ class _Search:
 
 
 def _found_in(texts: Texts, column: _Column, places: np.ndarray) -> np.ndarray:
-    """Get which of some identifiers occur in texts, of numbers also without what all begin with."""
-    # A record number may be in the release with another prefix, the number of an account
-    # without that of the bank, and a phone number of eight digits without the code of the
-    # country. Hence the last characters of a code are searched for as well,
-    # if no other real code ends with them.
+    """Get which identifiers occur in texts, where numbers also match without a common prefix."""
+    # A record number may be in the release with another prefix, the number of an account without
+    # the number of the bank, and a phone number of eight digits without the code of the country.
+    # Therefore, the last characters of a code are searched for as well, if no other real code
+    # ends with them.
     found = Identifiers(column.form, column.values[places]).found_in(texts)
     if column.form not in ("code", "phone") or not places.size:
         return found
@@ -355,7 +355,7 @@ def _written_rows(context: Context, role: str, names: Iterable[str]) -> WrittenR
 
 
 def possible_values(texts: np.ndarray) -> float:
-    """Return how many values could be made of the characters that stand at each place."""
+    """Return how many values can be made of the characters that occur at each position."""
     if not texts.size:
         return 1.0
     some = texts[:: -(-texts.size // _MAX_READ)]
@@ -365,7 +365,7 @@ def possible_values(texts: np.ndarray) -> float:
 
 
 def are_consecutive(texts: np.ndarray) -> np.ndarray:
-    """Return which values another one follows: the same but for a number that is hardly larger."""
+    """Return which values differ from another value only in a number that is slightly smaller."""
     frames = pd.Series([_DIGITS.sub("#", text) for text in texts], dtype=object)
     digits = ["".join(_DIGITS.findall(text)) for text in texts]
     numbers = np.array([int(found[:18] or -1) for found in digits], dtype=np.int64)

@@ -14,9 +14,9 @@ from skeval.tables.keys import key_codes
 @shared
 def independent_rows(context: RelationalContext, role: str) -> dict[str, np.ndarray] | None:
     """Return for each private table the number of the subject that each of its rows belongs to."""
-    # Subjects of several tables are numbered on, so that no number is there twice; a row
-    # without a subject has one of its own. None where a row belongs to several subjects, or
-    # nobody knows whose it is: no two parts of such tables are independent.
+    # Subjects of several tables are numbered on, so that each number is unique. A row without a
+    # subject has its own number. The result is None if a row belongs to several subjects, or if the
+    # subject of some rows is unknown, because no two parts of such tables are independent.
     relations, data = context.relations, context.original_frame(role)
     paths = {
         (name, subject): relations.paths_to(name, subject)
@@ -44,7 +44,7 @@ def independent_rows(context: RelationalContext, role: str) -> dict[str, np.ndar
 
 
 def _number_rows_alone(numbers: np.ndarray, first: int = 0) -> np.ndarray:
-    """Give each row that has no number one of its own, after all others and from `first` on."""
+    """Give each row without a number a new number, after all others and from `first` on."""
     alone = np.flatnonzero(numbers < 0)
     numbers = numbers.copy()
     numbers[alone] = max(first, int(numbers.max(initial=-1)) + 1) + np.arange(alone.size)
@@ -52,7 +52,7 @@ def _number_rows_alone(numbers: np.ndarray, first: int = 0) -> np.ndarray:
 
 
 def n_subjects(context: RelationalContext, role: str) -> int:
-    """Return how many independent subjects a role has; 0 where nobody knows."""
+    """Return the number of independent subjects of a role, or 0 if it is unknown."""
     numbers = independent_rows(context, role)
     return 1 + max(int(own.max(initial=-1)) for own in numbers.values()) if numbers else 0
 
@@ -60,7 +60,7 @@ def n_subjects(context: RelationalContext, role: str) -> int:
 def subjects_in_place(
     context: RelationalContext, role: str, n: int, seed: int, n_parts: int = 1
 ) -> list[RelationalContext]:
-    """Return contexts in which disjoint random parts of a role take the synthetic rows' place."""
+    """Return contexts in which disjoint random parts of a role replace the synthetic rows."""
     numbers = independent_rows(context, role) or {}
     rng = np.random.default_rng(named_seed(role, seed))
     part = np.full(n_subjects(context, role), n_parts)

@@ -1,4 +1,4 @@
-"""Rows of a table with the rows above them, as a table that any metric can take."""
+"""Rows of a table with the rows above them, as a table for any metric."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _joined_rows(
 def _joined_columns(
     relations: RelationalSchema, base: str, paths: tuple[Path, ...]
 ) -> Iterator[tuple[str, str, str, Path]]:
-    """Yield table, column, name and path of the columns side by side, keys of parents left out."""
+    """Yield table, column, name and path of the joined columns, without the keys of parents."""
     for column in relations.tables[base].measured:
         yield base, column, f"{base}.{column}", ()
     for path in paths:
@@ -96,9 +96,9 @@ def drawn_rows(
     context: RelationalContext, role: str, table: str, max_rows: int | None, seed: int
 ) -> np.ndarray:
     """Return the positions of at most this number of rows, drawn at random by their roots."""
-    # So many rows of each root are kept, in all roles alike, that those of train are not too
-    # many; where other roles have more, whole roots are left out. What an entity is like must
-    # not depend on the size of its table.
+    # The number of rows that are kept per root is the same in all roles, such that the training
+    # rows are not too many. If other roles have more rows, whole roots are left out. The rows of
+    # an entity must not depend on the size of its table.
     whose = roots(context, role, table)
     if max_rows is None:
         return np.arange(whose.size)
@@ -116,7 +116,7 @@ def drawn_rows(
 
 
 def drawn_by_root(whose: np.ndarray, most: int, max_rows: int, seed: int) -> np.ndarray:
-    """Return the positions of at most `most` rows of each root, of as many roots as may be."""
+    """Return the positions of at most `most` rows per root, for the maximum number of roots."""
     rng = np.random.default_rng(seed)
     at = rng.permutation(whose.size)
     at = at[np.argsort(whose[at], kind="stable")]
@@ -132,9 +132,10 @@ def drawn_by_root(whose: np.ndarray, most: int, max_rows: int, seed: int) -> np.
 
 @shared
 def roots(context: RelationalContext, role: str, table: str) -> np.ndarray:
-    """Get of each row of a table a code of the entity that it hangs on; alone, one of its own."""
-    # That is its subject, where the schema has one; else the row at the top of the longest
-    # path that leads through no public table.
+    """Get for each row of a table a code of the entity to which it belongs."""
+    # The entity is the subject of the row if the schema has one. Otherwise, it is the row at the
+    # top of the longest path that leads through no public table. A row without either is an
+    # entity by itself.
     n_rows, path = len(context.original_frame(role)[table]), root_path(context.relations, table)
     if not path:
         return np.arange(n_rows)
@@ -145,7 +146,7 @@ def roots(context: RelationalContext, role: str, table: str) -> np.ndarray:
 
 
 def root_path(relations: RelationalSchema, table: str) -> Path:
-    """Return the way from a table up to what its rows hang on; none where they stand alone."""
+    """Return the path from a table up to the roots of its rows, or an empty path without roots."""
     if relations.role(table) == "subject":
         return ()
     for subject in relations.subjects:

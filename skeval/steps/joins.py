@@ -1,4 +1,4 @@
-"""Pairs of columns of two tables, over the rows that link them; no wide table is ever made."""
+"""Pairs of columns of two tables, over the rows that link them, without a wide table."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from skeval.tables.relational_data import NULL
 from skeval.tables.relational_schema import RelationalSchema
 
 Weight = Literal["child", "parent"]
-SHUFFLED = "shuffled"  # a role: train with shuffled links
-_CHUNK = 65_536  # rows multiplied at a time
+SHUFFLED = "shuffled"  # the role of training data with shuffled links
+_CHUNK = 65_536  # rows that are multiplied in one step
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Join:
         return "; ".join(", ".join(key.columns) for key in (*self.lower, *self.upper))
 
     def names(self, relations: RelationalSchema) -> tuple[list[str], list[str]]:
-        """Return the measured columns of both sides, but for those that join."""
+        """Return the measured columns of both sides without the columns of the key."""
         upper, lower = self.tables
         joining = {(self.base, c) for path in (self.upper, self.lower) for c in _first(path)}
         joining |= {
@@ -72,7 +72,7 @@ def joins(
 ) -> list[Join]:
     """Return the joins of children with their ancestors, and of two parents of the same rows.
 
-    Two parents are looked at from both sides where these differ: where each parent counts once.
+    For two parents, both directions are used if they differ, that is if each parent counts once.
     """
     found = [Join(path[0].child, path) for path in paths_up(relations, max_hops)]
     if siblings:
@@ -87,7 +87,7 @@ def joins(
 
 
 class Scored(NamedTuple):
-    """Scores of all pairs of columns of a join, and how strong each is in train."""
+    """Scores of all pairs of columns of a join, and their strength in the training data."""
 
     upper: list[str]
     lower: list[str]
@@ -100,9 +100,9 @@ class Scored(NamedTuple):
 def pair_scores(
     context: RelationalContext, join: Join, binning: Binning, weight: Weight, role: str
 ) -> Scored:
-    """Return how alike the pairs of columns of a join are in train and in another role."""
-    # Two numbers by their correlation, other pairs by their joint shares, as
-    # CorrelationSimilarity and ContingencySimilarity have it.
+    """Return the similarity of the pairs of columns of a join between train and another role."""
+    # Two numbers are compared by their correlation, and other pairs by their joint fractions,
+    # like CorrelationSimilarity and ContingencySimilarity.
     names = join.names(context.relations)
     kinds = [
         [context.relations.tables[table].kinds[name] in NUMERIC for name in side]
@@ -116,7 +116,7 @@ def pair_scores(
         strength[at] = SideBySide(table).cramers_v(bias_correction=False)[0]
     one, other = (cross_correlations(context, r, join, weight) for r in ("train", role))
     strength[numeric] = np.abs(one).ravel()
-    lost = np.isnan(other) & ~np.isnan(one)  # what train alone has counts as 0
+    lost = np.isnan(other) & ~np.isnan(one)  # a correlation that only train has counts as 0
     scores[numeric] = (1.0 - np.abs(one - np.where(lost, 0.0, other)) / 2.0).ravel()
     return Scored(*names, numeric, scores, strength)
 
@@ -132,7 +132,7 @@ def _agreement(p: np.ndarray, q: np.ndarray) -> float:
 def joint_counts(
     context: RelationalContext, role: str, join: Join, binning: Binning, weight: Weight
 ) -> dict[tuple[int, int], np.ndarray]:
-    """Return the joint counts of the pairs of a join, but for those of two numbers."""
+    """Return the joint counts of the pairs of a join, except for pairs of two numbers."""
     positions, weights = link_rows(context, role, join, weight)
     sides, names = [], join.names(context.relations)
     if not all(names):
@@ -160,9 +160,9 @@ def joint_counts(
 def cross_correlations(
     context: RelationalContext, role: str, join: Join, weight: Weight
 ) -> np.ndarray:
-    """Return the correlations of the numbers of one side with those of the other."""
-    # Rows that miss a value, or have an infinite one, are left out pair by pair; nan where a
-    # column does not vary.
+    """Return the correlations between the numbers of one side and of the other side."""
+    # Rows with a missing or infinite value are left out pair by pair. If a column does not vary,
+    # the result is nan.
     positions, weights = link_rows(context, role, join, weight)
     kinds = [context.relations.tables[table].kinds for table in join.tables]
     sides = [
@@ -212,10 +212,10 @@ def _standardize(values: np.ndarray) -> np.ndarray:
 def link_rows(
     context: RelationalContext, role: str, join: Join, weight: Weight
 ) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray | None]:
-    """Return the positions of both sides of the rows whose keys are there, and their weights."""
-    # A key that names no row has a negative position: what it lacks counts as missing. With
-    # `weight="parent"` each row of the upper side counts once, with any number of rows, and
-    # orphans do not; None means equal weights.
+    """Return the positions of both sides of the rows with both keys, and their weights."""
+    # A key that refers to no row has a negative position, and the values of that row count as
+    # missing. With `weight="parent"`, each row of the upper side counts once, with any number of
+    # rows, and orphans do not count. None means equal weights.
     own, n_rows = (
         _unshuffled_role(role),
         len(context.original_frame(_unshuffled_role(role))[join.base]),
@@ -240,7 +240,7 @@ def _unshuffled_role(role: str) -> str:
 
 
 def _source(context: RelationalContext, role: str, table: str) -> tuple[Context, str]:
-    """Return the context of a table, and which of its roles to read: public tables have train."""
+    """Return the context of a table and the role to read, which is train for public tables."""
     whole = context if role == "synthetic" else cast("RelationalContext", context.real)
     own = whole.table(table)
     return own, _unshuffled_role(role) if _unshuffled_role(role) in own else "train"

@@ -1,4 +1,4 @@
-"""The place of a leak: the columns, and the groups of rows, by which train stands out."""
+"""The place of a leak, that is the columns and groups of rows that are most exposed."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from skeval.steps.single_values import are_near_copies, unchanged_values
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.utils.formatting import format_count, join_names
 
-_N_NEAREST = 5  # other real rows, by which a row lies apart
-_MIN_GROUP_ROWS = 10  # train rows, and holdout rows, of a group that is named
+_N_NEAREST = 5  # nearest real rows, whose mean distance shows whether a row is an outlier
+_MIN_GROUP_ROWS = 10  # minimum of training rows, and of holdout rows, of a group that is named
 _MAX_NAMED = 3
-_MAX_ATTACKED = 2000  # rows of each table, to see what dropping columns brings
+_MAX_ATTACKED = 2000  # maximum number of rows per table for attacks without some columns
 NEW_VALUES = (
-    "Let the generator draw new values between those of train, or round the values or add noise."
+    "Let the generator draw new values between the training values, or round them or add noise."
 )
 _POOL = "Pool their rare categories and clip their numbers before the fit."
-_OUTLIERS = "among the tenth of the rows that is least like others"
+_OUTLIERS = "in the 10% of the rows that differ most from other rows"
 
 
 class Excess(NamedTuple):
-    """By how much the AUC of the strongest attack exceeds a half, and a p-value."""
+    """The excess of the AUC of the strongest attack over 0.5, and a p-value."""
 
     area: float
     p_value: float
@@ -43,7 +43,7 @@ class Excess(NamedTuple):
 
 @shared
 def advice_on_leak(context: Context, columns: ColumnChoice = None) -> str:
-    """Say by which columns and in which rows train stands out, and what to do about it."""
+    """Return by which columns and in which rows the leak occurs, and what to do about it."""
     if "holdout" not in context or not chosen_columns(context.schema, columns):
         return ""
     names, group = exposed_columns(context, columns), exposed_group(context, columns)
@@ -51,33 +51,33 @@ def advice_on_leak(context: Context, columns: ColumnChoice = None) -> str:
     where += f" {_POOL}" if group.endswith(_OUTLIERS) else ""
     tried = measured_on(context, "sampled")
     unchanged = unchanged_values(context, columns)
-    # rows that agree in a few columns are no copies
+    # rows that agree in a few columns are not copies
     copied = are_near_copies(tried) if columns is None else np.zeros(1, dtype=bool)
     memorised = copied.mean() > 0.5
     if copied.any() and not memorised and _helps_without_rows(tried, copied):
         return f"{DROP_COPIES}{where}"
     if unchanged:
-        return f"{NEW_VALUES} Values of train occur unchanged in {join_names(unchanged)}.{where}"
+        return f"{NEW_VALUES} Training values occur unchanged in {join_names(unchanged)}.{where}"
     if not names:
-        return f"{REFIT} No single column stands out.{where}"
+        return f"{REFIT} No single column is more exposed than the others.{where}"
     them = "them" if len(names) > 1 else "it"
     found = (
-        "Train rows are nearer to synthetic rows than holdout rows are above all in "
+        "Training rows are closer to synthetic rows than holdout rows are, in particular in "
         f"{join_names(names)}"
     )
     if not memorised and _helps_without_columns(tried, columns, names):
-        return f"{found}: drop {them}.{where}"
-    return f"{REFIT} {found}; without {them} most of it would stay.{where}"
+        return f"{found}. Drop {them}.{where}"
+    return f"{REFIT} {found}. Without {them}, most of the difference would remain.{where}"
 
 
 def _helps_without_rows(context: Context, rows: np.ndarray) -> bool:
-    """Return whether attacks hardly know train rows by the other rows."""
+    """Return whether attacks are much weaker without these synthetic rows."""
     left = context.synthetic[~rows].reset_index(drop=True)
     return _is_weaker(_excess(context), _excess(context.real.with_rows_as_synthetic(left)))
 
 
 def _helps_without_columns(context: Context, columns: ColumnChoice, names: Sequence[str]) -> bool:
-    """Return whether attacks hardly know train rows by the other columns."""
+    """Return whether attacks are much weaker without these columns."""
     others = [name for name in chosen_columns(context.schema, columns) if name not in names]
     if not others:
         return True
@@ -92,7 +92,7 @@ def _is_weaker(before: Excess, after: Excess) -> bool:
 
 
 def _excess(context: Context, columns: ColumnChoice = None) -> Excess:
-    """Return what the strongest attack achieves beyond chance."""
+    """Return the result of the strongest attack, as a difference to the expected result."""
     scored = []
     for attack in STRONGEST:
         with suppress(TableError):  # too few rows for it
@@ -107,9 +107,10 @@ def _excess(context: Context, columns: ColumnChoice = None) -> Excess:
 
 @shared
 def exposed_columns(context: Context, columns: ColumnChoice = None) -> list[str]:
-    """Return the columns in which train rows are nearer to synthetic rows than holdout rows are."""
-    # Nearer to the nearest synthetic row, or in the column alone to the nearest value that
-    # any has: of the columns significant after Holm, the three most significant.
+    """Return the columns in which training rows are closer to synthetic rows than the holdout."""
+    # The distance is to the nearest synthetic row, or in the column alone to the nearest value of
+    # any row. Among the columns that are significant after Holm, these are the most significant
+    # three.
     looked_at = chosen_columns(context.schema, columns)
     names = [name for name in encoded_columns(context.schema) if name in looked_at]
     train, holdout = (_differences(context, role, columns) for role in ("train", "holdout"))
@@ -140,7 +141,7 @@ def _differences(context: Context, role: str, columns: ColumnChoice) -> np.ndarr
 
 
 def _nearest_values(values: np.ndarray, released: np.ndarray) -> np.ndarray:
-    """Return the released value that is nearest to each value; a missing one to a missing one."""
+    """Return the released value that is nearest to each value, and a missing value for missing."""
     known = np.unique(released[~np.isnan(released)])
     if not known.size:
         return np.full(values.shape, np.nan)
@@ -151,11 +152,11 @@ def _nearest_values(values: np.ndarray, released: np.ndarray) -> np.ndarray:
 
 
 def exposed_group(context: Context, columns: ColumnChoice = None) -> str:
-    """Return the rows of train that stand out more than the others do, in words; "" if none do."""
-    # A group is a category, or the tenth of the real rows that lies farthest from others; it
-    # has ten rows of train and of the holdout at least, and so do the others. What counts is
-    # how often a train row is nearer to its nearest synthetic row than a holdout row of the
-    # same group is: significantly more often than among the others, after Holm.
+    """Return the training rows that are most exposed in words, or "" without such a group."""
+    # A group is a category, or the 10% of the real rows that are most distant from others. The
+    # group and the other rows have at least ten training and ten holdout rows each. The test
+    # compares how often a training row is closer to its nearest synthetic row than a holdout row
+    # of the same group, which must be significantly more often than among the others, after Holm.
     distances = [
         nearest(context, role, "synthetic", columns=columns)[0][:, 0]
         for role in ("train", "holdout")
@@ -179,13 +180,13 @@ def exposed_group(context: Context, columns: ColumnChoice = None) -> str:
     if min(corrected, default=1.0) > ALARM_LEVEL:
         return ""
     label, inside, _ = groups[int(np.argmin(p_values))]
-    return f"{format_count(int(inside.sum()), 'train row')} {label}"
+    return f"{format_count(int(inside.sum()), 'training row')} {label}"
 
 
 def _excess_p_value(own: tuple[float, float], others: tuple[float, float]) -> float:
-    """Return the one-sided p-value that the AUC of a group is that of the other rows.
+    """Return the one-sided p-value that the AUC of a group equals the AUC of the other rows.
 
-    The area of each, and its standard error.
+    The arguments contain the AUC and its standard error.
     """
     spread = float(np.hypot(own[1], others[1]))
     return float(ndtr(-(own[0] - others[0]) / spread)) if spread > 0.0 else 1.0
@@ -194,7 +195,7 @@ def _excess_p_value(own: tuple[float, float], others: tuple[float, float]) -> fl
 def _groups_of_rows(
     context: Context, columns: ColumnChoice
 ) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """Yield groups of rows: what they are, and which rows of train and of the holdout they have."""
+    """Yield groups of rows with their name and masks of their training and holdout rows."""
     apart = outlyingness(context, "gower", columns)
     least = np.quantile(np.concatenate(apart), 0.9)
     yield _OUTLIERS, *(of_role > least for of_role in apart)
@@ -208,9 +209,9 @@ def _groups_of_rows(
 
 @shared
 def outlyingness(context: Context, space: object, columns: ColumnChoice) -> tuple[np.ndarray, ...]:
-    """Return how far each row of train, and of the holdout, is from other real rows."""
-    # The mean distance to the five nearest other rows of both tables together, so that it
-    # does not depend on which rows were train.
+    """Return the distance of each training and each holdout row to other real rows."""
+    # It is the mean distance to the five nearest other rows of both tables together, which does
+    # not depend on the rows that were in the training data.
     pool = pool_index(context, space, columns)
     n_rows = len(pool.rows)
     k = min(_N_NEAREST, n_rows - 1)

@@ -1,4 +1,4 @@
-"""Which real rows an attack scores, and which it takes as reference, regardless of their order."""
+"""The real rows that an attack scores or uses as reference, regardless of their order."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from skeval.steps.neighbors import Index, index_of, rows_of
 from skeval.steps.texts import text_numbers
 from skeval.tables.preprocessing import NOMINAL
 
-WIDE = 50  # columns, beyond which attacks that would take long are made lighter
-# rows of a table of its own, positions of holdout rows, or of train and of holdout rows; None where
-# a share of the holdout is drawn
+WIDE = 50  # with more columns, slow attacks use fewer computations
+# rows of a separate table, positions of holdout rows, or positions of training and of holdout rows,
+# or None if a fraction of the holdout is drawn
 Reference: TypeAlias = pd.DataFrame | np.ndarray | tuple[np.ndarray, np.ndarray] | None
 
 
 def n_reference(context: Context, fraction: float, reference: Reference) -> int:
-    """Return the number of reference rows: of those given, or those taken from the holdout.
+    """Return the number of reference rows that are given or drawn from the holdout.
 
-    At least one, and at least one holdout row is left to be scored.
+    It is at least one, and at least one holdout row remains for scoring.
     """
     if isinstance(reference, tuple):
         return sum(map(len, reference))
@@ -56,28 +56,28 @@ def in_drawing_order(context: Context, role: str, rows: np.ndarray, seed: int) -
 
 @shared
 def in_own_order(context: Context, seed: int) -> Context:
-    """Return a context whose synthetic rows have a random order of their own.
+    """Return a context with a random order of the synthetic rows.
 
-    The first of equally near rows is taken, which must not depend on the order of the table.
+    Attacks use the first of equally near rows, which must not depend on the order of the table.
     """
     order = drawing_order(context, "synthetic", seed)
     return context.with_rows_as_synthetic(context.synthetic.iloc[order].reset_index(drop=True))
 
 
 def _content(context: Context, role: str) -> np.ndarray:
-    """Return the rows as numbers, to order them by what they hold."""
+    """Return the rows as numbers, to order them by content."""
     if context.schema.measured:
         texts = text_numbers(context, role, context.schema.columns("text"))
         return np.column_stack([plain_rows(context, role, "gower", None), texts])
-    # texts only, which a transformer of the user's reads: by what they say
+    # the table has only texts, which a custom transformer reads, and is ordered by their words
     return pd.util.hash_pandas_object(context[role].astype(str), index=False).to_numpy()[:, None]
 
 
 @shared
 def half_of_real(context: Context, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Return which rows of train, and of the holdout, are in one half of all real rows.
+    """Return which training and holdout rows are in one half of all real rows.
 
-    The half is drawn at random and does not depend on which rows were train.
+    The half is drawn at random and does not depend on the table of a row.
     """
     rows = np.concatenate([_content(context, role) for role in ("train", "holdout")])
     rng = np.random.default_rng(zlib.crc32(f"membership of real rows {seed}".encode()))
@@ -89,9 +89,9 @@ def half_of_real(context: Context, seed: int = 0) -> tuple[np.ndarray, np.ndarra
 
 @shared
 def validation_half(context: Context, role: str, seed: int = 0) -> np.ndarray:
-    """Return which rows of a role attacks and thresholds may be chosen on: half, drawn at random.
+    """Return a random half of a role's rows, on which attacks and thresholds may be chosen.
 
-    Every other row of the drawing order, so that it is half of any sample and of the reference.
+    It is every second row of the drawing order, and therefore half of any sample and reference.
     """
     order = drawing_order(context, role, seed)
     chosen = np.zeros(order.size, dtype=np.bool_)
@@ -102,9 +102,9 @@ def validation_half(context: Context, role: str, seed: int = 0) -> np.ndarray:
 def scored_rows(
     context: Context, role: str, n_rows: int | None, n_taken: int, seed: int
 ) -> np.ndarray:
-    """Return the positions of the rows to score, ascending: at most `n_rows`, all if None.
+    """Return at most `n_rows` positions of the rows to score in ascending order, or all.
 
-    The first `n_taken` of the drawing order are left out.
+    The first `n_taken` rows of the drawing order are excluded.
     """
     order = drawing_order(context, role, seed)
     start = n_taken if n_rows is None else max(n_taken, order.size - n_rows)
@@ -122,9 +122,9 @@ def reference_rows(
     reference: Reference,
     texts: tuple[str, ...] = (),
 ) -> np.ndarray:
-    """Return the attacker's own rows of the population, plain or encoded, in a random order.
+    """Return the reference rows of the attacker, plain or encoded, in a random order.
 
-    Numbers of `texts` are their last columns.
+    The last columns contain the numbers of `texts`.
     """
 
     def read(source: Any) -> np.ndarray:
@@ -148,7 +148,7 @@ def reference_rows(
 
 @shared
 def reference_index(context: Context, *key: Any) -> Index:
-    """Return the search structure over the reference rows; `key` as of :func:`reference_rows`."""
+    """Return the search structure of the reference rows, see :func:`reference_rows`."""
     return index_of(context, reference_rows(context, False, *key), key[0], key[1])
 
 
@@ -162,7 +162,7 @@ def to_reference(context: Context, role: str, k: int, *key: Any) -> np.ndarray:
 def matrix_of(
     context: Context, frame: pd.DataFrame, space: Any, columns: ColumnChoice
 ) -> np.ndarray:
-    """Return the matrix of canonical rows of no role, as `encoded_matrix` does for roles."""
+    """Return the matrix of canonical rows without a role, like `encoded_matrix` for roles."""
     matrix = as_matrix(preprocessor(context, space).transform(frame), space)
     return matrix[:, kept_features(context, space, columns)]
 
@@ -170,9 +170,10 @@ def matrix_of(
 def plain_rows(
     context: Context, source: str | pd.DataFrame, space: Any, columns: ColumnChoice
 ) -> np.ndarray:
-    """Return rows as classifiers and densities read them."""
-    # Numbers and codes, columns by name, in the spaces of ours; the matrix of a transformer
-    # else. All levels that no row of train or holdout has are one.
+    """Return rows in the form that classifiers and densities read."""
+    # In the built-in spaces, these are numbers and codes with columns by name. For a custom
+    # transformer, it is the matrix of the transformer. All categories without a training or
+    # holdout row have the same code.
     read = encoded_matrix if isinstance(source, str) else matrix_of
     if not isinstance(space, str):
         return read(context, source, space, None)
@@ -185,7 +186,7 @@ def plain_rows(
 
 
 def _names(context: Context, columns: ColumnChoice) -> list[str]:
-    """Return the chosen columns in the order of the matrix of space "gower"."""
+    """Return the chosen columns in the order of the matrix of the space "gower"."""
     chosen = set(chosen_columns(context.schema, columns))
     return [name for name in encoded_columns(context.schema) if name in chosen]
 

@@ -1,8 +1,9 @@
-"""How much each real row looks like one that the generator learned from: scores of nine attacks.
+"""Membership scores of real rows by nine attacks.
 
-A score is a function of the row, the release and, for attacks that calibrate, of a reference table
-that is disjoint of the rows that are scored. Nothing else depends on which rows were train, so that
-labels of the scored rows are exchangeable if the release does not depend on them.
+A score is a function of the row and the release. For calibrated attacks, it also depends on a
+reference table that is disjoint from the scored rows. Nothing else depends on the labels of the
+rows. Therefore, the labels of the scored rows are exchangeable if the release does not depend on
+them.
 """
 
 from __future__ import annotations
@@ -53,20 +54,20 @@ ATTACKS = (
     "levatt",
 )
 CALIBRATED = frozenset({"distance_calibrated", "ratio", "domias", "classifier"})
-# each finds leaks that no other attack finds: see docs/null_and_power.rst
+# each of these finds leaks that the others do not find, see docs/null_and_power.rst
 STRONGEST = ("distance_calibrated", "domias", "classifier", "levatt")
 BLEND = "blend"  # the mean rank over several attacks
-MODELLED = frozenset({"domias", "eq1", "classifier"})  # they learn from rows, and take long
+MODELLED = frozenset({"domias", "eq1", "classifier"})  # slow attacks that learn from rows
 SAMPLED = MODELLED | {"levatt"}  # these attacks score a sample of a large table
-_MAX_LEARNED = 10_000  # rows of each kind that the classifier learns from
-_MIN_LEARNED = 10  # rows that these learn from at least
+_MAX_LEARNED = 10_000  # maximum number of rows of each kind that the classifier learns from
+_MIN_LEARNED = 10  # minimum number of rows that these attacks learn from
 _MIN_SPREAD = 1e-12  # avoids a division by 0 if all ranks are equal
-_NEAREST = 2.0**-32  # distances below count as this: a copy is as near as rounding lets rows be
+_NEAREST = 2.0**-32  # smaller distances are set to this, because of rounding errors of copies
 
 
 @dataclass(frozen=True)
 class MemberScores:
-    """Scores of rows of train and of the holdout: the higher, the more likely a member."""
+    """Scores of training and holdout rows, where a higher score indicates a member."""
 
     members: np.ndarray
     others: np.ndarray
@@ -75,17 +76,17 @@ class MemberScores:
 
     @property
     def fewest(self) -> int:
-        """Number of members or of others, whichever are fewer."""
+        """The smaller one of the numbers of members and of others."""
         return min(self.members.size, self.others.size)
 
     def take(self, members: np.ndarray, others: np.ndarray) -> MemberScores:
-        """Return the scores of some of the members and of the others, given as masks."""
+        """Return the scores of the members and the others that two masks select."""
         scores = self.members[members], self.others[others]
         return MemberScores(*scores, self.member_rows[members], self.other_rows[others])
 
 
 def blend_scores(scored: Sequence[MemberScores]) -> MemberScores:
-    """Return the mean rank of each row that all attacks score; ranks of each have variance 1."""
+    """Return the mean rank of each row that all attacks score, with ranks of variance 1."""
     members, others = (
         reduce(np.intersect1d, [getattr(one, rows) for one in scored])
         for rows in ("member_rows", "other_rows")
@@ -95,13 +96,13 @@ def blend_scores(scored: Sequence[MemberScores]) -> MemberScores:
         kept = one.take(np.isin(one.member_rows, members), np.isin(one.other_rows, others))
         ranks = rankdata(np.concatenate([kept.members, kept.others]))
         total += ranks / max(float(ranks.std()), _MIN_SPREAD) / len(scored)
-    # sums of equal ranks in another order are equal
+    # rounding makes sums of equal ranks in different orders equal
     total = np.round(total, 9)
     return MemberScores(total[: members.size], total[members.size :], members, others)
 
 
 def pooled_scores(context: Context, scored: Sequence[MemberScores]) -> np.ndarray:
-    """Return the scores of all real rows, shape (n_rows, n_attacks), nan of rows not scored."""
+    """Return the scores of all real rows, shape (n_rows, n_attacks), or nan without a score."""
     n_train = context.n_rows("train")
     table = np.full((n_train + context.n_rows("holdout"), len(scored)), np.nan)
     for column, one in zip(table.T, scored, strict=True):
@@ -124,7 +125,7 @@ def member_scores(
     reference: Reference = None,
     texts: tuple[str, ...] = (),
 ) -> MemberScores:
-    """Score rows of train and of the holdout by one attack."""
+    """Score training and holdout rows with one attack."""
     if attack not in ATTACKS:
         raise InvalidParameterError(f"attack must be among {ATTACKS}, got {attack!r}.")
     columns = column_key(context.schema, columns)
@@ -147,9 +148,9 @@ def member_scores(
 def scores_by_attack(
     context: Context, names: Iterable[str], max_rows: int | None, *settings: Any
 ) -> tuple[dict[str, MemberScores], dict[str, str]]:
-    """Return the scores of each attack, by further arguments of `member_scores`."""
-    # And why those are left out that cannot be made. At most `max_rows` are scored by models,
-    # and a fifth of these by edits, which take longest.
+    """Return the scores of each attack, and the reasons of skipped attacks."""
+    # `settings` are further arguments of `member_scores`. Models score at most `max_rows` rows, and
+    # the attack by edits, which is the slowest, scores 20% of this number.
     scored, left_out = {}, {}
     for name in names:
         n_rows = max_rows if name in SAMPLED else None
@@ -169,9 +170,9 @@ def _score_halves(
     of_rows: Callable[..., _Attacker],
     key: tuple[Any, ...],
 ) -> MemberScores:
-    """Score each half of the real rows, the other half being the reference.
+    """Score each half of the real rows with the other half as the reference.
 
-    No score depends on which rows were train, and all rows are scored.
+    Scores do not depend on the labels of the rows, and all rows are scored.
     """
     in_half = dict(zip(rows, half_of_real(context, key[-1]), strict=True))
     scores = {role: np.empty(places.size) for role, places in rows.items()}
@@ -188,26 +189,24 @@ def _score_halves(
 def needs_of(
     context: Context, attack: str, reference_fraction: float | None, reference: Reference
 ) -> str:
-    """Return why an attack cannot be run on these tables; empty if it can."""
+    """Return why an attack is not possible on these tables, or an empty text."""
     n_holdout, n_synthetic = context.n_rows("holdout"), context.n_rows("synthetic")
     if attack in CALIBRATED and reference is None and n_holdout < 2:
-        return f"{attack} takes its reference from the holdout, which has one row."
+        return f"{attack} uses a part of the holdout as reference and requires at least 2 rows."
     if reference is None and reference_fraction is None:
         n_known = (context.n_rows("train") + n_holdout) // 2
     else:
         n_known = n_reference(context, reference_fraction or 0.0, reference)
     if attack in MODELLED and n_synthetic < _MIN_LEARNED:
-        return (
-            f"{attack} needs {_MIN_LEARNED} synthetic rows to learn from; there are {n_synthetic}."
-        )
+        return f"{attack} requires at least {_MIN_LEARNED} synthetic rows, got {n_synthetic}."
     if attack in MODELLED & CALIBRATED and n_known < _MIN_LEARNED:
-        return f"{attack} needs {_MIN_LEARNED} reference rows to learn from; there are {n_known}."
+        return f"{attack} requires at least {_MIN_LEARNED} reference rows, got {n_known}."
     return ""
 
 
 @dataclass(frozen=True)
 class _Attacker:
-    """The attacks, one method each: the scores of the rows of train, then of the holdout."""
+    """The attacks, one method each, that return training scores and holdout scores."""
 
     context: Context
     n_rows: int | None
@@ -297,7 +296,7 @@ class _Attacker:
         return np.column_stack([rows, text_numbers(self.context, role, self.texts)[at]])
 
     def _plain(self) -> list[np.ndarray]:
-        """Return the scored rows as densities and classifiers read them."""
+        """Return the scored rows in the form that densities and classifiers read."""
         return [
             plain_rows(self.context, role, self.space, self.columns)[rows]
             for role, rows in self.rows.items()
@@ -319,8 +318,8 @@ class _Attacker:
 
     def _log_p_synthetic(self) -> list[np.ndarray]:
         kind = "gmm" if self.density == "gmm" else "kde"
-        # "domias" scores the part of the holdout beyond its reference, so that one pass serves
-        # both attacks
+        # "domias" scores the part of the holdout outside its reference, so that both attacks share
+        # one pass
         settings = (kind, self.n_rows, self.space, self.columns, self.seed)
         return [
             _log_density_of_synthetic(self.context, role, *settings)[rows]
@@ -342,7 +341,7 @@ def _log_density_of_synthetic(
     columns: ColumnChoice,
     seed: int,
 ) -> np.ndarray:
-    """Return the log density of synthetic rows at a role's rows, nan for those beyond a sample."""
+    """Return the log density of synthetic rows at a role's rows, or nan outside a sample."""
     order = drawing_order(context, role, seed)
     drawn = order if n_rows is None else order[max(0, order.size - n_rows) :]
     coordinates = vector_space(context, space, columns)

@@ -1,4 +1,4 @@
-"""Fitted models, their predictions and scores: each computed once for all metrics of a suite."""
+"""Fitted models with predictions and scores, each computed once for all metrics of a suite."""
 
 from __future__ import annotations
 
@@ -20,27 +20,20 @@ from skeval.utils.dependencies import needed_xgboost
 from skeval.utils.parameters import N_SEEDS
 
 DEFAULT = "xgboost"
-LIGHT = "light xgboost"  # fewer trees, smaller, of few bins: where many columns are asked
+LIGHT = "light xgboost"  # fewer and smaller trees with fewer bins, if many columns are targets
 FAMILIES = ("linear", "tree", "forest", "neighbors", "bayes", "xgboost", "mlp")
 Estimator = Annotated[Any, estimators_of(FAMILIES, several=False)]
 Estimators = Annotated[Any, estimators_of(FAMILIES)]
 SeveralEstimators = Annotated[Any, estimators_of(FAMILIES, fewest=2)]
 _LARGEST = 1e30  # single precision ends at 3e38
-_NARROW = 500  # columns times labels up to which Newton's method costs least
-_TO_STOP = 20  # rows of each label from which a part of them can say when to stop
+_NARROW = 500  # up to this number of columns times labels, Newton's method is fastest
+_TO_STOP = 20  # minimum number of rows per label for early stopping with a part of the rows
 
 
 class Part(NamedTuple):
-    """Rows of one table: all of them, or one side of a random split within labels.
+    """All rows of one table, or one side of a random split within labels.
 
-    Attributes
-    ----------
-    role : {"train", "holdout", "synthetic"}
-        The table.
-    side : {"all", "learned", "tested"}
-        The rows that models learn from, or those that are left for tests.
-    size : float
-        Fraction of the rows that models learn from.
+    `size` is the fraction of the rows that models learn from.
     """
 
     role: str
@@ -49,7 +42,7 @@ class Part(NamedTuple):
 
 
 class Training(NamedTuple):
-    """Which rows a model learns from."""
+    """The rows that a model learns from."""
 
     rows: Part
     ratio: float = 0.0
@@ -61,12 +54,12 @@ TRAIN, SYNTHETIC = Training(Part("train")), Training(Part("synthetic"))
 
 
 def augmented_training(ratio: float) -> Training:
-    """Return the training on train with synthetic rows added."""
+    """Return the training on the training data with added synthetic rows."""
     return Training(Part("train"), ratio=float(ratio))
 
 
 def synthetic_split(test_size: float) -> tuple[Training, Part]:
-    """Return the training on some of the synthetic rows, and the others to test on."""
+    """Return the training on some of the synthetic rows, and the other rows for tests."""
     size = 1.0 - test_size
     return Training(Part("synthetic", "learned", size)), Part("synthetic", "tested", size)
 
@@ -83,7 +76,7 @@ def rows_of(context: Context, part: Part, question: Question, seed: int) -> Rows
 def _split(
     context: Context, role: str, size: float, question: Question, seed: int
 ) -> tuple[Rows, Rows]:
-    """Return the rows of a table to learn from and to test on, with like shares of each label."""
+    """Return the rows of a table for training and for tests, stratified by label."""
     from sklearn.model_selection import train_test_split
 
     rows = rows_of_role(context, role, question)
@@ -110,7 +103,7 @@ def training_rows(context: Context, training: Training, question: Question, seed
 
 
 def _added_rows(context: Context, training: Training, question: Question, seed: int) -> Rows:
-    """Return the synthetic rows that are added to those of train."""
+    """Return the synthetic rows that are added to the training rows."""
     rows = rows_of_role(context, "synthetic", question)
     n_added = round(training.ratio * len(rows_of_role(context, training.rows.role, question)))
     return rows.take(sample_positions(len(rows), n_added, seed))
@@ -120,7 +113,7 @@ def _added_rows(context: Context, training: Training, question: Question, seed: 
 def fit_model(
     context: Context, training: Training, estimator: Any, question: Question, seed: int
 ) -> Model:
-    """Return a model that learned from some rows; those of train are kept for all releases."""
+    """Return a model fitted to some rows, which is kept for all releases if they are real."""
     rows = training_rows(context, training, question, seed)
     return learn(estimator, rows, problem_of(context, question), seed)
 
@@ -134,7 +127,7 @@ def predict_part(
     question: Question,
     seed: int,
 ) -> Predictions:
-    """Return what a model predicts for the rows of a part."""
+    """Return the predictions of a model for the rows of a part."""
     model = fit_model(context, training, estimator, question, seed)
     return model.predict(rows_of(context, tested, question, seed))
 
@@ -148,9 +141,10 @@ def out_of_fold(
     n_folds: int,
     seed: int,
 ) -> Predictions:
-    """Return what models predict for all rows of a table, each trained without the rows' fold.
+    """Return out-of-fold predictions for all rows of a table.
 
-    Synthetic rows that are added to train are learned from with every fold, and not predicted.
+    Synthetic rows that are added to the training data are in the training rows of every fold and
+    are not predicted.
     """
     from sklearn.model_selection import KFold, StratifiedKFold
 
@@ -185,8 +179,8 @@ def replicates(
     seed: int,
 ) -> np.ndarray:
     """Return a model's score on rows of a part, then on bootstrap samples of these rows."""
-    # The samples are the same for all models, so that differences are paired. With
-    # `n_repeats` above 1 the scores are means over models of as many seeds.
+    # The samples are the same for all models, so that differences are paired. With `n_repeats`
+    # above 1, the scores are means over models with this number of seeds.
     problem, score = problem_of(context, question), get_score(scoring)
 
     def score_replicates(seed_of_model: int) -> np.ndarray:
@@ -206,7 +200,7 @@ def replicates(
 
 @dataclass(frozen=True)
 class Native:
-    """Numbers standardised, codes of categories as they are; what trees with categories take."""
+    """Standardized numbers and codes of categories, for trees that support categories."""
 
     centres: np.ndarray
     scales: np.ndarray
@@ -215,7 +209,7 @@ class Native:
 
     @classmethod
     def from_rows(cls, rows: np.ndarray, nominal: tuple[bool, ...]) -> Native:
-        """Learn centres, scales and the levels that occur."""
+        """Learn centers, scales and the categories that occur."""
         finite = np.where(np.abs(rows) <= _LARGEST, rows, np.nan)
         counts = np.maximum((~np.isnan(finite)).sum(axis=0), 1)
         centres = np.nansum(finite, axis=0) / counts
@@ -227,7 +221,7 @@ class Native:
         return cls(centres, np.where(scales > 0, scales, 1.0), seen, nominal)
 
     def transform(self, rows: np.ndarray) -> np.ndarray:
-        """Return the features; a level that the model has not seen is missing."""
+        """Return the features, in which an unknown category is missing."""
         features = np.clip((rows - self.centres) / self.scales, -_LARGEST, _LARGEST)
         for j, is_code in enumerate(self.nominal):
             if is_code:
@@ -241,7 +235,7 @@ Encoder = Native | OneHot | None
 
 @dataclass(frozen=True)
 class Model:
-    """A fitted model behind its encoder; a constant one where its rows have one target."""
+    """A fitted model with its encoder, or a constant model if its rows have one target."""
 
     problem: Problem
     encoder: Encoder
@@ -250,7 +244,7 @@ class Model:
     is_family: bool = False
 
     def features(self, rows: Rows) -> Any:
-        """Return the rows as the estimator takes them."""
+        """Return the encoded rows for the estimator."""
         return _encode_rows(rows, self.encoder, self.problem)
 
     def predict(self, rows: Rows) -> Predictions:
@@ -266,7 +260,7 @@ class Model:
         if not labels:
             units = np.asarray(estimator.predict(features), dtype=np.float64).reshape(n_rows)
             return Predictions(units * self.problem.scale + self.problem.centre)
-        if self.is_family:  # one pass, which for neighbours is what costs
+        if self.is_family:  # a single pass, because predictions of neighbors are slow
             p = np.asarray(estimator.predict_proba(features), dtype=np.float64)
             return Predictions(self.classes[p.argmax(axis=1)], self._by_label(p), True)
         called = self.classes[np.asarray(estimator.predict(features)).astype(np.int64)]
@@ -280,7 +274,7 @@ class Model:
         return Predictions(called, self._by_label((called[:, None] == self.classes) * 1.0))
 
     def _by_label(self, scores: np.ndarray, least: float = 0.0) -> np.ndarray:
-        """Spread the scores of the labels learned over those of the real rows."""
+        """Map the scores of the learned labels to the labels of the real rows."""
         of_real = np.full((len(scores), len(self.problem.labels)), least)
         real = self.classes < of_real.shape[1]
         of_real[:, self.classes[real]] = scores[:, real]
@@ -288,12 +282,14 @@ class Model:
 
 
 def learn(estimator: Any, rows: Rows, problem: Problem, seed: int) -> Model:
-    """Fit a model, and the encoder in front of it, on rows."""
+    """Fit an encoder and a model on rows."""
     encoder = _encoder(estimator, rows, problem)
     features, target = _encode_rows(rows, encoder, problem), rows.target
     if (target == target[0]).all():
         return Model(problem, encoder, None, target[:1])
-    if features.shape[1] == 0 and encoder is not None:  # no feature varies: the usual target
+    if (
+        features.shape[1] == 0 and encoder is not None
+    ):  # no feature varies, so that the most common target is predicted
         usual = np.bincount(target).argmax() if problem.has_labels else target.mean()
         return Model(problem, encoder, None, np.array([usual]))
     classes, target = np.unique(target, return_inverse=True)
@@ -307,14 +303,14 @@ def learn(estimator: Any, rows: Rows, problem: Problem, seed: int) -> Model:
 
 
 def _in_units(target: np.ndarray, problem: Problem) -> np.ndarray:
-    """Return a target in standard deviations of train, within the range of float32."""
+    """Return a target in standard deviations of the training data, within float32."""
     with np.errstate(over="ignore"):
         units = (target - problem.centre) / problem.scale
     return np.clip(units, -_LARGEST, _LARGEST)
 
 
 def fit(estimator: Any, features: Any, target: np.ndarray) -> Any:
-    """Fit an estimator: the one place where models are fitted."""
+    """Fit an estimator, which is the only place that fits models."""
     return estimator.fit(features, target)
 
 
@@ -339,7 +335,7 @@ def _family(name: str, problem: Problem, n_features: int, target: np.ndarray, se
         return _boosting(problem, seed)
     if name == LIGHT:
         return _boosting(problem, seed, n_trees=30, max_depth=4, max_bin=32)
-    # not at the top: who never asks for a model need not wait for these
+    # imported here, because these imports are slow and not always needed
     from sklearn import ensemble, linear_model, naive_bayes, neighbors, tree
 
     labels = problem.has_labels
@@ -370,7 +366,7 @@ def _perceptron(labels: bool, target: np.ndarray, seed: int) -> Any:
     return (MLPClassifier if labels else MLPRegressor)(
         hidden_layer_sizes=(32,),
         batch_size=min(target.size, max(32, target.size // 100)),
-        early_stopping=bool(rows_enough),  # a tenth of the rows says when
+        early_stopping=bool(rows_enough),  # based on 10% of the rows
         n_iter_no_change=5,
         tol=1e-3,
         max_iter=10_000,

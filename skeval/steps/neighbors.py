@@ -1,4 +1,4 @@
-"""Nearest neighbours of tables: search structures over one table, or over all real rows."""
+"""Nearest neighbors in one table or among all real rows."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from skeval.utils.engines import LocalEngine, current_engine
 if TYPE_CHECKING:
     from skeval.neighbors.mixed import MixedNearestNeighbors
 
-MANY = 50_000  # reference rows: a search among fewer is over before it could start elsewhere
-MAX_LENGTH = 16  # real rows kept a list: 16 nearest rows hardly ever all have one label
+MANY = 50_000  # with fewer reference rows, a distributed search is not faster
+MAX_LENGTH = 16  # real rows per list, because 16 nearest rows rarely all have the same label
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Index:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return distances and positions of the k nearest rows of each query.
 
-        With a radius for each query, what lies beyond it is infinitely far, at position -1.
+        With a radius per query, more distant rows have an infinite distance and position -1.
         """
         return self._search(queries, k, radius, None)
 
@@ -51,9 +51,9 @@ class Index:
     def nearest_labels(
         self, queries: np.ndarray, labels: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the share of the queries that each row is the nearest of, ties divided evenly.
+        """Return the fraction of queries whose nearest row is each row, with ties divided evenly.
 
-        Then by query the share of its nearest rows that have a label.
+        The second array contains for each query the fraction of its nearest rows with a label.
         """
         if self.order is None:
             masses, labelled = self.search.nearest_labels(queries, labels)
@@ -81,7 +81,7 @@ class Index:
     def _euclidean(
         self, queries: np.ndarray, k: int, own: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Put copies at exactly 0: scikit-learn expands squares, which leaves them at 1e-7."""
+        """Return exact distances, because scikit-learn leaves distances of 1e-7 for copies."""
         n_nearest = min(k + (own is not None), len(self.rows))
         places = self.search.kneighbors(queries, n_nearest, return_distance=False)
         rows = self.rows if self.order is None else self.rows[self.order]
@@ -160,13 +160,13 @@ def nearest(
     n_reference: int | None = None,
     seed: int = 0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the k nearest reference rows of each query row; computed once a context."""
-    # a sample of all rows is no sample: equal requests must be one memo entry
+    """Return the k nearest reference rows of each query row, computed once per context."""
+    # a sample of all rows is replaced with None, so that equal requests share a memo entry
     columns = column_key(context.schema, columns)
     n_query = None if query == reference else sample_size(context, query, n_query)
     n_reference = sample_size(context, reference, n_reference)
     seed = 0 if n_query is None and n_reference is None else seed
-    # the second neighbour costs a fifth more, a second pass would cost as much again
+    # a second neighbor costs 20% more, and a second pass would cost 100% more
     n_rows = context.n_rows(reference) if n_reference is None else n_reference
     k_nearest = max(k, 2) if n_rows - (query == reference) >= 2 else k
     samples = (n_query, n_reference, seed)
@@ -196,14 +196,14 @@ def _nearest(
 def rows_of(
     context: Context, role: str, space: Any, columns: ColumnChoice, n_drawn: int | None, seed: int
 ) -> np.ndarray:
-    """Return the matrix of a seeded sample of a role's rows; of all where there are no more.
+    """Return the matrix of a seeded sample of a role's rows, or of all rows.
 
-    All rows of None stand as they are given, those of a sample by what they hold.
+    All rows (None) have the order of the table, and the rows of a sample are ordered by content.
     """
     rows = encoded_matrix(context, role, space, columns)
     if n_drawn is None:
         return rows
-    # tables may be aligned row by row: each role draws positions of its own
+    # each role has its own seed, because tables may be aligned row by row
     return rows[drawn_positions(context, role, n_drawn, named_seed(role, seed))]
 
 
@@ -215,9 +215,9 @@ def pool_index(
     n_rows: int | None = None,
     seed: int = 0,
 ) -> Index:
-    """Get the search structure over the rows of train, then of the holdout; or samples of them."""
-    # It has them in random order: which of equally near rows are found must not depend on
-    # labels, or a list that is cut would hold train rows alone.
+    """Get the search structure of the training rows, then the holdout rows, or their samples."""
+    # The rows are in random order, because the choice among equally near rows must not depend on
+    # the labels. Otherwise, a list that is cut off would contain only training rows.
     real = [rows_of(context, role, space, columns, n_rows, seed) for role in ("train", "holdout")]
     rows = _concatenate_rows(context, real)
     order = pooled_order(context) if n_rows is None else np.arange(len(rows))
@@ -230,7 +230,7 @@ def _concatenate_rows(
     """Return the rows of tables, one table after the other or in another order."""
     n_rows = sum(len(table) for table in tables)
     rows = room(context, (n_rows, tables[0].shape[1]))
-    for j in range(rows.shape[1]):  # a column at a time: not all of them need fit in memory
+    for j in range(rows.shape[1]):  # one column per step, to limit the memory
         column = np.concatenate([table[:, j] for table in tables])
         rows[:, j] = column if order is None else column[order]
     return rows
@@ -240,12 +240,13 @@ def _concatenate_rows(
 def pooled_masses(
     context: Context, n_rows: int | None, columns: ColumnChoice, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return which share of the synthetic rows each real row is the nearest of, train first."""
-    # Then for each synthetic row the share of train rows among its nearest real ones: 1 where
-    # it is closer to train, 0 where it is closer to the holdout.
+    """Return the fraction of synthetic rows whose nearest real row is each row, training first."""
+    # The second array contains for each synthetic row the fraction of training rows among its
+    # nearest real rows. It is 1 if the row is closer to the training data, and 0 if it is closer to
+    # the holdout data.
     #
-    # Ties are divided evenly over all nearest rows of the pooled tables: then, and only then,
-    # train has the share n_T / (n_T + n_H) on average over relabellings, with a variance in
+    # Ties are divided evenly over all nearest rows of the pooled tables. Only in this case, the
+    # mean fraction of the training data over relabellings is n_T / (n_T + n_H), with a variance in
     # closed form.
     queries = rows_of(context, "synthetic", "gower", columns, n_rows, seed)
     pool = pool_index(context, "gower", columns, n_rows, 0 if n_rows is None else seed)

@@ -1,4 +1,4 @@
-"""Normal forms of identifiers: what remains of a name, an e-mail or a number in any notation."""
+"""Normal forms of identifiers, such as names, e-mails and numbers in any notation."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ import pandas as pd
 
 Form = Literal["email", "phone", "name", "code"]
 MIN_LENGTH = 7  # shorter codes are not searched for inside cells
-_MIN_MATCHING = 0.8  # fraction of the values of a column
+_MIN_MATCHING = 0.8  # minimum fraction of the values of a column that have its form
 _MAX_READ = 2_000  # values that show the form of a column
 _MAX_DIGITS = 9  # country codes and a leading zero do not matter
 _MIN_PRINTABLE = 0.95  # fraction of the characters of a decoded text
 _EMAIL = re.compile(r"[^\s@<>,;:\"'()]+@[^\s@<>,;:\"'()]+")
-# how addresses are written where programs collect them: ann.lee (at) mail [dot] org
+# notation of addresses that hides them from programs, such as ann.lee (at) mail [dot] org
 _AT, _DOT = (re.compile(rf"\s*[\[({{]\s*{word}\s*[\])}}]\s*") for word in ("at", "dot"))
 _PHONE = re.compile(r"\s*\+?[\d\s().\-/]{7,}")
 _PHONE_DIGITS = (7, 13)
@@ -41,7 +41,7 @@ _FLOAT = (float, np.number)
 
 
 def cell_text(cell: object) -> str | None:
-    """Return a cell as text, where whole numbers are equal however they are stored."""
+    """Return a cell as text, where equal integers of different types have the same text."""
     if isinstance(cell, str):
         return cell
     if cell is None or cell is pd.NA or cell != cell:  # nan
@@ -51,7 +51,7 @@ def cell_text(cell: object) -> str | None:
 
 
 def strip_marks(text: str) -> str:
-    """Return a text in lower case, without marks and umlauts, and without what has no width."""
+    """Return a text in lower case, without marks, umlauts, and characters without width."""
     if text.isascii():
         return _UMLAUT.sub(r"\1", text.lower())
     parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
@@ -74,7 +74,7 @@ def form_of(texts: Iterable[str]) -> Form:
 
 
 def normal_form(text: str, form: Form) -> str:
-    """Return what identifies a value of this form; of a value of another form, its code."""
+    """Return the identifying part of a value of this form, or the code of any other value."""
     plain = strip_marks(text)
     if form == "email" and _is_email(address := _with_signs(plain)):
         return email_form(address)

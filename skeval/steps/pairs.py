@@ -1,4 +1,4 @@
-"""Joint counts, associations and correlations of all pairs of columns, made once a role."""
+"""Joint counts, associations and correlations of all pairs of columns, once per role."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from skeval.utils.parameters import Strategy
 
 P = ParamSpec("P")
 M = TypeVar("M")
-# rows counted at a time, so that their codes stay in the cache over all pairs
+# rows that are counted in one step, so that their codes stay in the cache for all pairs
 _CHUNK = 8_192
-# cells counted in one call: more would leave the cache, fewer would cost as many calls as pairs
+# cells that are counted in one call, so that they stay in the cache and calls are few
 _COUNTED = 65_536
-# joint cells that are kept (a quarter of a gigabyte); beyond, tables are counted when asked for
+# maximum number of joint cells in memory (0.25 GB), above which tables are counted on demand
 _MAX_CELLS = 2**26
 
 
 class Binning(NamedTuple):
-    """How values are cut into cells; see :class:`~skeval.tables.preprocessing.Discretizer`."""
+    """Parameters of the :class:`~skeval.tables.preprocessing.Discretizer` of values."""
 
     n_bins: int = 10
     strategy: Strategy = "uniform"
@@ -38,7 +38,7 @@ class Binning(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """How many rows are looked at, None for all, and the seed that draws them."""
+    """The number of rows to use, or None for all, and the seed that draws them."""
 
     max_rows: int | None = None
     seed: int = 0
@@ -48,9 +48,9 @@ ALL_ROWS = Drawn()
 
 
 def in_name_order(step: Callable[P, M]) -> Callable[P, M]:
-    """Make a step of all pairs of `names` compute with these sorted: which is first means nothing.
+    """Sort the `names` of a step of all pairs, because their order has no meaning.
 
-    It returns a matrix, or a tuple of matrices, with a row and a column for each of the names.
+    The step returns a matrix, or a tuple of matrices, with a row and a column for each name.
     """
     signature = inspect.signature(step)
 
@@ -72,7 +72,7 @@ def in_name_order(step: Callable[P, M]) -> Callable[P, M]:
 
 
 def row_positions(context: Context, role: str, drawn: Drawn) -> np.ndarray | slice:
-    """Return which of a role's rows are looked at."""
+    """Return the positions of a role's rows that are used."""
     if drawn.max_rows is None or drawn.max_rows >= context.n_rows(role):
         return slice(None)
     return drawn_positions(context, role, drawn.max_rows, named_seed(role, drawn.seed))
@@ -108,7 +108,7 @@ class JointTables:
 
     @classmethod
     def add_parts(cls, parts: list[JointTables]) -> JointTables:
-        """Return the counts of several parts of a table as those of the whole."""
+        """Return the counts of a whole table from the counts of its parts."""
         single = tuple(
             np.sum(counts, axis=0) for counts in zip(*(p.single for p in parts), strict=True)
         )
@@ -120,13 +120,13 @@ class JointTables:
         return replace(parts[0], single=single, blocks=blocks)
 
     def starts(self, i: int) -> np.ndarray:
-        """Return where the table with each later column begins in the block of column i."""
+        """Return the start of the table with each later column in the block of column i."""
         return np.cumsum([0, *self.n_cells[i + 1 : -1]])
 
     def block(self, i: int, nan: str = "own") -> np.ndarray:
-        """Return the tables of column i with all later ones, side by side.
+        """Return the adjacent tables of column i with all later columns.
 
-        With ``nan="drop"`` a row is not counted for a pair that it misses a value of.
+        With ``nan="drop"``, a row is not counted for a pair in which it has a missing value.
         """
         block = self.blocks[i] if self.blocks else _count(self.codes, self.n_cells, [i])[0]
         counts = block.astype(np.int64)
@@ -143,19 +143,19 @@ class JointTables:
         return counts
 
     def n_rows(self, nan: str = "own") -> np.ndarray:
-        """Return how many rows are counted for each pair, above the diagonal; 0 elsewhere."""
+        """Return the number of counted rows of each pair above the diagonal, and 0 elsewhere."""
         n_rows = np.zeros((len(self.n_cells), len(self.n_cells)), dtype=np.int64)
         for i in range(len(self.n_cells) - 1):
             n_rows[i, i + 1 :] = np.add.reduceat(self.block(i, nan).sum(axis=0), self.starts(i))
         return n_rows
 
     def vary(self, nan: str = "own") -> np.ndarray:
-        """Return which columns have two cells at least."""
+        """Return which columns have at least two cells."""
         used = [(self.column(i, nan) > 0).sum() > 1 for i in range(len(self.n_cells))]
         return np.array(used, dtype=bool)
 
     def pairs(self, nan: str = "own") -> Iterator[tuple[int, int, np.ndarray]]:
-        """Yield the positions of two columns, the earlier one first, and their table."""
+        """Yield the positions of two columns in ascending order, and their table."""
         for i in range(len(self.n_cells) - 1):
             tables = np.split(self.block(i, nan), self.starts(i)[1:], axis=1)
             for j, table in enumerate(tables, start=i + 1):
@@ -163,7 +163,7 @@ class JointTables:
 
 
 def _count(matrix: np.ndarray, n_cells: tuple[int, ...], which: Sequence[int]) -> list[np.ndarray]:
-    """Return the blocks of some columns, in the smallest whole numbers that hold them."""
+    """Return the blocks of some columns, in the smallest integer type."""
     kind = np.min_scalar_type(len(matrix))
     blocks = [np.zeros((n_cells[i], sum(n_cells[i + 1 :])), dtype=kind) for i in which]
     first, starts = min(which, default=0), np.cumsum([0, *n_cells])
@@ -186,7 +186,7 @@ def _count(matrix: np.ndarray, n_cells: tuple[int, ...], which: Sequence[int]) -
 def joint_tables(
     context: Context, role: str, names: tuple[str, ...], binning: Binning, drawn: Drawn = ALL_ROWS
 ) -> JointTables:
-    """Return the joint counts of a role's named columns, on the cells learned from train."""
+    """Return the joint counts of a role's columns, with cells learned from the training data."""
     measured = context.schema.measured
     at = [measured.index(name) for name in names]
     n_cells, missing = cell_numbers(cells(context, *binning), names)
@@ -199,13 +199,13 @@ def joint_tables(
 def cell_numbers(
     cut: Discretizer, names: tuple[str, ...]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the number of cells of columns, and which one missing values have."""
+    """Return the number of cells of columns, and the cell of missing values."""
     own = [cut.cells_[name] for name in names]
     return tuple(cells.n_cells for cells in own), tuple(cells.n_own + 1 for cells in own)
 
 
 class Compared(NamedTuple):
-    """What the comparison of all columns and pairs yields, each of shape (n_columns, n_columns)."""
+    """Results for all columns and pairs, each of shape (n_columns, n_columns)."""
 
     similarity: np.ndarray
     ceiling: np.ndarray
@@ -246,7 +246,7 @@ def pair_similarities(context: Context, names: tuple[str, ...], binning: Binning
 
 
 def _sizes(p: np.ndarray, q: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return the rows counted in each pair of tables side by side, and those of each column."""
+    """Return the numbers of rows of each pair of adjacent tables, and of each column."""
     widths = np.diff([*starts, p.shape[1]])
     n, m = (np.add.reduceat(counts.sum(axis=0), starts) for counts in (p, q))
     return n, m, *(np.repeat(np.maximum(size, 1), widths) for size in (n, m))
@@ -255,7 +255,7 @@ def _sizes(p: np.ndarray, q: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray
 def _similarities(
     p: np.ndarray, q: np.ndarray, starts: np.ndarray, sizes: tuple[np.ndarray, ...]
 ) -> np.ndarray:
-    """Return the similarity of tables side by side; nan where both are empty, 0 where one is."""
+    """Return the similarity of adjacent tables, nan if both are empty, and 0 if one is empty."""
     n, m, of_p, of_q = sizes
     difference = np.abs(p * of_q - q * of_p).sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):  # empty tables
@@ -266,9 +266,9 @@ def _similarities(
 
 
 def _compare(p: np.ndarray, q: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Return similarity and ceiling of tables side by side, two rows with one of each pair."""
-    # The sums of distributions, without a loop over the pairs. If one of a pair is empty, its
-    # ceiling is nan.
+    """Return similarity and ceiling of adjacent tables, as two rows with one value per pair."""
+    # These are the sums of stats/distributions.py without a loop over the pairs. If one table of a
+    # pair is empty, its ceiling is nan.
     sizes = n, m, *_ = _sizes(p, q, starts)
     with np.errstate(divide="ignore", invalid="ignore"):  # empty tables
         expected = _deviations(p + q, n, m, starts) * (1.0 / n + 1.0 / m) / 2.0
@@ -278,12 +278,14 @@ def _compare(p: np.ndarray, q: np.ndarray, starts: np.ndarray) -> np.ndarray:
 
 
 def _deviations(pooled: np.ndarray, n: np.ndarray, m: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Return for tables side by side how far their cells stray on average under relabelling."""
+    """Return the mean deviation of the cells of adjacent tables over relabellings."""
     widths = np.diff([*starts, pooled.shape[1]])
     sums = np.zeros(len(starts))
-    for sizes in np.unique(np.stack([n, m], axis=1), axis=0):  # one pair of them if none is missing
+    for sizes in np.unique(
+        np.stack([n, m], axis=1), axis=0
+    ):  # only one pair of sizes if no value is missing
         of_sizes = (n == sizes[0]) & (m == sizes[1])
-        # row by row in memory: the order of the sum below hangs on it
+        # in row order in memory, because the order of the sum below depends on it
         counts = np.ascontiguousarray(pooled[:, np.repeat(of_sizes, widths)])
         cells, inverse = _distinct(counts)
         deviation = hypergeometric_deviation(cells, int(sizes[0]), int(sizes[1]))[inverse]
@@ -293,7 +295,7 @@ def _deviations(pooled: np.ndarray, n: np.ndarray, m: np.ndarray, starts: np.nda
 
 
 def _distinct(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the different counts in order, and where each cell's is among them."""
+    """Return the distinct counts in order, and the position of the count of each cell."""
     most = int(counts.max(initial=0))
     if most > counts.size:
         return np.unique(counts, return_inverse=True)
@@ -340,7 +342,7 @@ def mutual_information_matrix(
     correction: str | None = "miller-madow",
     nan: str = "own",
 ) -> np.ndarray:
-    """Return the normalised mutual information of all pairs of columns."""
+    """Return the normalized mutual information of all pairs of columns."""
     tables = joint_tables(context, role, names, binning)
     return association_matrix(
         tables, nan, lambda pair: pair.normalized_information(average, correction)
@@ -350,12 +352,12 @@ def mutual_information_matrix(
 def association_matrix(
     tables: JointTables, nan: str, measure: Callable[[SideBySide], np.ndarray]
 ) -> np.ndarray:
-    """Return a measure of all pairs; on the diagonal 1 where a column varies, else nan."""
+    """Return a measure of all pairs, with 1 on the diagonal for columns that vary, or nan."""
     n_columns = len(tables.n_cells)
     matrix = np.full((n_columns, n_columns), np.nan)
     for i in range(n_columns - 1):
         strength = measure(SideBySide(tables.block(i, nan), tables.starts(i)))
-        # a measure that is not symmetric comes as two rows
+        # a measure that is not symmetric is returned as two rows
         matrix[i, i + 1 :], matrix[i + 1 :, i] = np.broadcast_to(strength, (2, n_columns - 1 - i))
     np.fill_diagonal(matrix, np.where(tables.vary(nan), 1.0, np.nan))
     return matrix
@@ -370,14 +372,14 @@ def correlations(
     method: str = "pearson",
     drawn: Drawn = ALL_ROWS,
 ) -> Correlations:
-    """Return the correlations of a role's named columns, which hold numbers or dates."""
+    """Return the correlations of a role's numerical and datetime columns."""
     rows = row_positions(context, role, drawn)
     return correlation_matrix(numbers_of(context, role, names)[rows], method)
 
 
 @by_context
 def numbers_of(context: Context, role: str, names: tuple[str, ...]) -> np.ndarray:
-    """Return a role's numbers, dates in seconds; one column after the other in memory."""
+    """Return a role's numbers, with dates in seconds, in column order in memory."""
     values = np.empty((context.n_rows(role), len(names)), order="F")
     return filled_with_numbers(values, context[role], names)
 
@@ -395,8 +397,8 @@ def correlation_ratio_matrix(
     context: Context, role: str, names: tuple[str, ...], binning: Binning
 ) -> np.ndarray:
     """Return the correlation ratios of a role's named columns, symmetric."""
-    # nan where a pair is not one of a category and a number, or where either does not vary.
-    # The diagonal is 1 for columns that vary, nan for others.
+    # The ratio is nan if a pair is not a category and a number, or if one of them does not vary.
+    # The diagonal is 1 for columns that vary, and nan for others.
     schema = context.schema
     factors = [i for i, name in enumerate(names) if name in schema.columns(*NOMINAL)]
     measures = [i for i, name in enumerate(names) if name in schema.columns(*NUMERIC)]

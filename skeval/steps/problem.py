@@ -1,4 +1,4 @@
-"""What is to be predicted from what: read of the real rows, and the rows as models take them."""
+"""Prediction problems of metrics of utility, and the rows in the form that models read."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from skeval.steps.column_choice import chosen_columns
 from skeval.steps.encoded_rows import encoded_matrix
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 
-_KEYS = 16  # columns that rows are first ordered by
+_KEYS = 16  # number of columns by which rows are ordered first
 
 
 @dataclass(frozen=True)
 class Question:
-    """The parameters that say what is to be predicted, as metrics of utility have them."""
+    """The parameters of metrics of utility that specify a prediction problem."""
 
     target: str
     task: str = "auto"
@@ -30,7 +30,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Problem:
-    """A question, answered by the real rows."""
+    """A prediction problem, derived from a question and the real rows."""
 
     target: str
     task: str
@@ -43,13 +43,13 @@ class Problem:
 
     @property
     def has_labels(self) -> bool:
-        """Whether labels are predicted, not numbers."""
+        """Whether labels are predicted instead of numbers."""
         return self.task != "regression"
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows of one table as models take them, in an order of their own."""
+    """Rows of one table in the form that models read, in a fixed order."""
 
     features: np.ndarray
     target: np.ndarray
@@ -64,7 +64,7 @@ class Rows:
         return Rows(self.features[positions], self.target[positions], self.levels)
 
     def concatenate(self, other: Rows) -> Rows:
-        """Return these rows, then others."""
+        """Return these rows, followed by others."""
         levels = tuple(max(pair, key=len) for pair in zip(self.levels, other.levels, strict=True))
         return Rows(
             np.concatenate([self.features, other.features]),
@@ -73,7 +73,7 @@ class Rows:
         )
 
     def frame(self, names: Sequence[str]) -> pd.DataFrame:
-        """Return the features as a table: numbers as float64, categories as strings."""
+        """Return the features as a table, with numbers as float64 and categories as strings."""
         columns = {}
         for name, values, levels in zip(names, self.features.T, self.levels, strict=True):
             if not levels:
@@ -87,7 +87,7 @@ class Rows:
 
 @shared
 def problem_of(context: Context, question: Question) -> Problem:
-    """Return what the real rows say of a question."""
+    """Return the prediction problem for a question and the real rows."""
     name, schema = question.target, context.schema
     features = _features(context, question)
     nominal = set(schema.columns(*NOMINAL))
@@ -97,9 +97,9 @@ def problem_of(context: Context, question: Question) -> Problem:
     if task == "regression":
         if name in nominal:
             raise InvalidParameterError(
-                f"task='regression' needs a target of numbers, and {name} is a category, as whole "
-                "numbers of two values are. A schema takes it as numbers: "
-                f"{{{name!r}: 'continuous'}}, or --numeric."
+                f"task='regression' requires a numerical target, but {name} is categorical. "
+                "Integers with two distinct values are categorical by default. To treat the column "
+                f"as numerical, pass schema={{{name!r}: 'continuous'}}, or use --numeric."
             )
         values = numbers(context.train[[name]])[:, 0]
         known = values[~np.isnan(values)]
@@ -110,8 +110,8 @@ def problem_of(context: Context, question: Question) -> Problem:
 
 
 def _centre_and_scale(known: np.ndarray) -> tuple[float, float]:
-    """Return mean and standard deviation, also of numbers whose squares are none: 1e300, 1e-300."""
-    # by a power of two, which changes no digit
+    """Return mean and standard deviation, also if squares overflow, as for 1e300 and 1e-300."""
+    # scaling by a power of two is exact
     unit = 2.0 ** np.frexp(np.abs(known).max(initial=0.0))[1].item() if known.size else 1.0
     return (float((known / unit).mean() * unit), float((known / unit).std() * unit))
 
@@ -120,14 +120,15 @@ def _features(context: Context, question: Question) -> tuple[str, ...]:
     chosen = chosen_columns(context.schema, question.features)
     if isinstance(question.features, tuple) and question.target in chosen:
         raise InvalidParameterError(
-            f"features names the target {question.target}; a model must not see what it predicts."
+            f"features contains the target {question.target}. Remove it, because a model must not "
+            "see its target."
         )
     keys = set(context.schema.primary_key) if question.features is None else set()
     return tuple(sorted(set(chosen) - {question.target} - keys))
 
 
 def _labels(context: Context, name: str) -> tuple[list[Any], np.ndarray]:
-    """Return the labels that real rows can have, and how many rows of train have each."""
+    """Return the labels that real rows can have, and the number of training rows of each."""
     if name in context.schema.columns(*NOMINAL):
         labels: list[Any] = list(context.levels.get(name, context.train[name].cat.categories))
         codes = context.train[name].cat.codes.to_numpy()
@@ -143,8 +144,8 @@ def _labels(context: Context, name: str) -> tuple[list[Any], np.ndarray]:
 def _task(question: Question, is_nominal: bool, n_labels: int) -> str:
     if question.task == "binary" and n_labels > 2 and question.pos_label is None:
         raise InvalidParameterError(
-            f"task='binary' needs pos_label where the target has {n_labels} labels: "
-            "it is then predicted against all others."
+            f"task='binary' requires pos_label if the target has {n_labels} labels. The positive "
+            "label is then predicted against all others."
         )
     if question.task != "auto":
         return question.task
@@ -176,13 +177,13 @@ def _positive(
 
 
 def larger_code(labels: Sequence[Any]) -> Any:
-    """Return the larger of two categories that are whole numbers; None where there are no such."""
+    """Return the larger of two categories that are integers, or None for other categories."""
     codes = len(labels) == 2 and all(str(label).isdecimal() for label in labels)
     return max(labels, key=int) if codes else None
 
 
 def as_level(label: Any) -> str:
-    """Return a label as levels are written: 1.0 is 1."""
+    """Return a label in the notation of categories, for example 1 for 1.0."""
     whole = isinstance(label, float) and label.is_integer()
     return str(int(label)) if whole else str(label)
 
@@ -193,7 +194,7 @@ def rows_of_role(context: Context, role: str, question: Question) -> Rows:
 
 
 def positions_of_role(context: Context, role: str, question: Question) -> np.ndarray:
-    """Return where in its table each of the rows stands that :func:`rows_of_role` returns."""
+    """Return the positions in the table of the rows that :func:`rows_of_role` returns."""
     return _rows_and_positions(context, role, question)[1]
 
 
@@ -210,7 +211,7 @@ def _rows_and_positions(context: Context, role: str, question: Question) -> tupl
     )
     known = np.flatnonzero(np.isfinite(target))
     features, target = features[known] + 0.0, target[known]
-    order = row_order((target, *features.T))  # no result may depend on the order of rows
+    order = row_order((target, *features.T))  # results must not depend on the order of rows
     levels = tuple(
         tuple(table[name].cat.categories) if is_code else ()
         for name, is_code in zip(problem.features, problem.nominal, strict=True)
@@ -221,9 +222,9 @@ def _rows_and_positions(context: Context, role: str, question: Question) -> tupl
 
 
 def row_order(keys: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the order of rows by their last key, then the one before; nan comes last.
+    """Return the order of rows by their last key, then the key before, with nan last.
 
-    Few keys tell the rows of a wide table apart: the others are looked at where they do not.
+    In a wide table, few keys are usually sufficient. The others are used only if there are ties.
     """
     last = np.asarray(keys[-_KEYS:])
     order = np.lexsort(last)
@@ -234,7 +235,7 @@ def row_order(keys: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def _codes(table: pd.DataFrame, problem: Problem) -> np.ndarray:
-    """Return the codes of labels, those of labels that no real row has behind; missing is nan."""
+    """Return the codes of labels, with labels without a real row last and nan for missing."""
     column = table[problem.target]
     if isinstance(column.dtype, pd.CategoricalDtype):
         codes = column.cat.codes.to_numpy().astype(np.float64)
@@ -250,14 +251,14 @@ def _codes(table: pd.DataFrame, problem: Problem) -> np.ndarray:
 
 
 def unanswerable(context: Context, question: Question) -> str:
-    """Return why a question cannot be put to these tables; empty if it can."""
+    """Return why a prediction problem is not possible for these tables, or an empty text."""
     problem = problem_of(context, question)
     if not problem.features:
-        return f"no column is left to predict {problem.target} from."
+        return f"there are no features to predict {problem.target}."
     train = rows_of_role(context, "train", question)
     if len(train) == 0 or (train.target == train.target[0]).all():
-        return f"the target {problem.target} does not vary in train."
+        return f"the target {problem.target} does not vary in the training data."
     for role in ("holdout", "synthetic"):
         if len(rows_of_role(context, role, question)) == 0:
-            return f"no row of {role} has a target {problem.target}."
+            return f"no {role} row has a value of the target {problem.target}."
     return ""

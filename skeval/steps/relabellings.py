@@ -1,4 +1,4 @@
-"""Random choices of which real rows were train, and the nearest rows of either label under them."""
+"""Random labels of the real rows, and the nearest rows of each label."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from skeval.steps.column_choice import ColumnChoice
 from skeval.steps.neighbors import MAX_LENGTH, nearest, pool_index, rows_of
 from skeval.steps.samples import pooled_order
 
-_MAX_QUERIES = 2000  # a sample serves: how sure a contrast is depends on the real rows
+_MAX_QUERIES = 2000  # a sample is sufficient, because the power depends on the real rows
 
 
 @dataclass(frozen=True)
 class RelabelledNearest:
-    """Nearest rows of either label, under several choices of which real rows are train."""
+    """Nearest rows of each label, for several choices of the training rows."""
 
     distances: np.ndarray
     rows: np.ndarray
@@ -36,15 +36,15 @@ class RelabelledNearest:
 
 
 def actual_labels(context: Context) -> np.ndarray:
-    """Return which of the pooled real rows are train: the first ones."""
+    """Return a mask of the training rows among the pooled real rows, in which they are first."""
     n_train, n_holdout = context.n_rows("train"), context.n_rows("holdout")
     return np.arange(n_train + n_holdout) < n_train
 
 
 def relabellings(context: Context, n_permutations: int, seed: int) -> Iterator[np.ndarray]:
-    """Yield random choices of which pooled real rows are train, in blocks of shape (n_pool, n).
+    """Yield random choices of the training rows among the pooled rows, in blocks (n_pool, n).
 
-    All tests of one suite exchange the same labels, for any number of tests.
+    All tests of a suite exchange the same labels, for any number of tests.
     """
     for block, n in enumerate(block_sizes(n_permutations)):
         packed = _packed_labels(context, block, seed)
@@ -54,9 +54,9 @@ def relabellings(context: Context, n_permutations: int, seed: int) -> Iterator[n
 def relabellings_within(
     context: Context, strata: np.ndarray, n_permutations: int, seed: int
 ) -> Iterator[np.ndarray]:
-    """Yield random choices as `relabellings` does, which leave the number of train in each stratum.
+    """Yield random choices that keep the number of training rows in each stratum.
 
-    Strata are numbers, one for each pooled real row.
+    Strata are numbers, one for each pooled real row. See also `relabellings`.
     """
     if (strata == strata[0]).all():
         yield from relabellings(context, n_permutations, seed)
@@ -73,10 +73,10 @@ def relabellings_within(
 
 @shared
 def _packed_labels(context: Context, block: int, seed: int) -> np.ndarray:
-    """Return a block of random labels, eight of a row in a byte, since they are remembered."""
+    """Return a block of random labels with eight labels of a row per byte, to limit the memory."""
     rng = np.random.default_rng([seed, block])
     labels = np.empty((actual_labels(context).size, BLOCK), dtype=np.bool_)
-    # a row has the same labels at any place in its table
+    # the labels of a row do not depend on its place in the table
     labels[pooled_order(context)] = shuffle_labels(actual_labels(context), BLOCK, rng)
     return np.packbits(labels, axis=1)
 
@@ -84,7 +84,7 @@ def _packed_labels(context: Context, block: int, seed: int) -> np.ndarray:
 def label_test(
     context: Context, statistic: Callable[[np.ndarray], np.ndarray], n_permutations: int, seed: int
 ) -> Relabelled:
-    """Hold a statistic of the labels of the pooled real rows against random choices of them."""
+    """Compare a statistic of the labels of the pooled real rows with random labels."""
     drawn = relabellings(context, n_permutations, seed)
     return labels_test(statistic, actual_labels(context), drawn)
 
@@ -113,9 +113,9 @@ def packed_test(
 def relabelled_nearest(
     context: Context, space: Any, columns: ColumnChoice, n_permutations: int, seed: int
 ) -> Iterator[RelabelledNearest]:
-    """Yield the nearest rows of either label among the 16 nearest real rows of synthetic rows."""
-    # First under the actual labels, then under blocks of random ones. A table of more than
-    # 2,000 synthetic rows is sampled.
+    """Yield the nearest rows of each label among the 16 nearest real rows of synthetic rows."""
+    # The first item uses the actual labels, and the others use blocks of random labels. A table of
+    # more than 2,000 synthetic rows is sampled.
     settings = (context, space, columns, seed)
     yield _nearest_at_places(settings, actual_labels(context)[:, None], _places(*settings, None))
     for block, labels in enumerate(relabellings(context, n_permutations, seed)):
@@ -136,9 +136,9 @@ def nearest_real(
 def _places(
     context: Context, space: Any, columns: ColumnChoice, seed: int, block: int | None
 ) -> np.ndarray:
-    """Return where in each list the first and second row of either label are."""
-    # Shape (2, 2, n_queries, n_labelings): label, first or second. Places are remembered, and
-    # not the distances there, which take eight times the memory.
+    """Return the places of the first and second row of each label in each list."""
+    # The shape is (2, 2, n_queries, n_labelings), with the label first and then the first or second
+    # row. Places are stored instead of distances, which would need eight times the memory.
     _, rows = nearest_real(context, space, columns, seed)
     labels = actual_labels(context)[:, None]
     if block is not None:
@@ -159,7 +159,7 @@ def _nearest_at_places(settings: Any, labels: np.ndarray, places: np.ndarray) ->
 
 
 def listed_bits(rows: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Return which rows of each list are labelled True, a bit for each place in the list."""
+    """Return which rows of each list are labeled True, as one bit per place in the list."""
     bits = np.zeros((len(rows), labels.shape[1]), dtype=np.uint16)
     for place, row in enumerate(rows.T):
         exists = np.where(row >= 0, np.uint16(1 << place), np.uint16(0))
@@ -169,14 +169,14 @@ def listed_bits(rows: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 @functools.cache
 def first_and_second() -> np.ndarray:
-    """Return the places of the first and the second bit that is set, by number; 16 for none.
+    """Return the places of the first and the second set bit of each number, or 16.
 
-    Shape (2, 65536).
+    The shape is (2, 65536).
     """
     numbers = np.arange(2**MAX_LENGTH, dtype=np.uint16)
     places = np.full((2, numbers.size), MAX_LENGTH, dtype=np.uint8)
     for nth in (0, 1):
-        left = numbers if nth == 0 else numbers & (numbers - (numbers > 0))  # without its first
+        left = numbers if nth == 0 else numbers & (numbers - (numbers > 0))  # without its first bit
         for place in reversed(range(MAX_LENGTH)):
             places[nth][left >> place & 1 == 1] = place
     return places
@@ -184,9 +184,9 @@ def first_and_second() -> np.ndarray:
 
 @shared
 def rivals(context: Context, space: Any, columns: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the real rows nearer to each real row than its nearest synthetic row, or as near."""
-    # Distances and positions of the nearest few, -1 for none, and the distances to the
-    # nearest synthetic rows; rows of train come first.
+    """Return the real rows that are at least as near to each real row as any synthetic row."""
+    # These are distances and positions of the nearest rows, with -1 for no row, and the distances
+    # to the nearest synthetic rows. Training rows come first.
     settings = {"space": space, "columns": columns}
     searches = [nearest(context, role, "synthetic", **settings) for role in ("train", "holdout")]
     to_synthetic = np.concatenate([distances[:, 0] for distances, _ in searches])

@@ -1,4 +1,4 @@
-"""Relations between columns, as classifiers learn them of train rows and of columns drawn apart."""
+"""Relations between columns, learned by classifiers of training rows and shuffled columns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from skeval.steps.samples import content_order, named_seed, sample_positions
 
 
 class Relations(NamedTuple):
-    """Classifiers that learned to tell train rows from rows whose columns were drawn apart."""
+    """Classifiers that separate training rows from rows with independently drawn columns."""
 
     models: tuple[FittedClassifier, ...]
     area: float
@@ -22,14 +22,14 @@ class Relations(NamedTuple):
 
 
 def draw_columns_apart(rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return as many rows, of which each cell is drawn from its column by itself."""
+    """Return the same number of rows, in which each cell is drawn independently by column."""
     n_rows = len(rows)
-    # drawn with repeats: if all columns had equal shares in both tables, no first split would gain
+    # With replacement, because a first split would gain nothing if all columns had equal counts.
     return np.column_stack([column[rng.integers(n_rows, size=n_rows)] for column in rows.T])
 
 
 def shuffle_columns_apart(rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return rows whose columns were shuffled one by one: each column keeps its shares."""
+    """Return rows whose columns are shuffled independently, so that marginals do not change."""
     return np.column_stack([rng.permutation(column) for column in rows.T])
 
 
@@ -38,7 +38,8 @@ def related_rows(
 ) -> np.ndarray:
     """Return a seeded sample of a role's rows as numbers and codes, columns by name.
 
-    Levels that no real row has come last, so that what is learned of train holds for any table.
+    Categories without a real row have the last codes, so that classifiers of the training data can
+    be used for any table.
     """
     every = encoded_columns(context.schema)
     order = content_order(context, role)
@@ -52,7 +53,7 @@ def related_rows(
 def learned_relations(
     context: Context, estimator: Any, n_folds: int, columns: Read, max_rows: int | None, seed: int
 ) -> Relations:
-    """Return classifiers that learned the relations of train, and their AUC of unseen rows."""
+    """Return classifiers that learned the training relations, and their out-of-fold AUC."""
     rows = related_rows(context, "train", columns, max_rows, seed)
     nominal = nominal_columns(context, columns)
     rng = np.random.default_rng(named_seed("relations", seed))
@@ -73,7 +74,7 @@ def learned_relations(
 def apart_scores(
     context: Context, estimator: Any, n_folds: int, columns: Read, max_rows: int | None, seed: int
 ) -> np.ndarray:
-    """Return what each classifier of train makes of synthetic rows, and of them shuffled apart."""
+    """Return the scores of each classifier for synthetic rows and for shuffled synthetic rows."""
     relations = learned_relations(context, estimator, n_folds, columns, max_rows, seed)
     rows = related_rows(context, "synthetic", columns, max_rows, seed)
     apart = shuffle_columns_apart(rows, np.random.default_rng(named_seed("apart", seed)))
@@ -82,13 +83,13 @@ def apart_scores(
 
 
 def mean_area(scores: np.ndarray) -> tuple[float, float]:
-    """Return the mean AUC over classifiers, and its standard error as for one of them."""
+    """Return the mean AUC over classifiers, and the mean standard error of one classifier."""
     areas = np.array([area_and_error(*of_model) for of_model in scores])
     return float(areas[:, 0].mean()), float(areas[:, 1].mean())
 
 
 def areas_of_halves(scores: np.ndarray, n_halvings: int) -> np.ndarray:
-    """Return the mean AUC of two disjoint halves of the rows, which are halved again and again."""
+    """Return the mean AUC of two disjoint halves of the rows, for several random halvings."""
     rng, half = np.random.default_rng(0), scores.shape[2] // 2
     halved = []
     for _ in range(n_halvings):

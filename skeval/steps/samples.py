@@ -1,4 +1,4 @@
-"""Samples of rows, and contexts in which a sample takes the place of the synthetic rows."""
+"""Samples of rows, and contexts in which a sample replaces the synthetic rows."""
 
 from __future__ import annotations
 
@@ -22,59 +22,59 @@ T = TypeVar("T")
 
 @by_context
 def measured_on(context: Context, scaling: Scaling) -> Context:
-    """Return the context that a metric of this `scaling` tag is measured on: as a rule this one."""
+    """Return the context for a metric with this `scaling` tag, which is usually the same one."""
     return context
 
 
 def sample_positions(n_rows: int, n_drawn: int | None, seed: int) -> np.ndarray:
-    """Return `n_drawn` of `n_rows` positions, ascending, none twice; all if there are no more."""
+    """Return `n_drawn` distinct positions of `n_rows` in ascending order, or all of them."""
     if n_drawn is None or n_drawn >= n_rows:
         return np.arange(n_rows)
     return np.sort(np.random.default_rng(seed).choice(n_rows, n_drawn, replace=False))
 
 
 def sample_size(context: Context, role: str, max_rows: int | None) -> int | None:
-    """Return the size of a role's sample; None where all rows are looked at."""
+    """Return the size of a role's sample, or None if all rows are used."""
     return None if max_rows is None or max_rows >= context.n_rows(role) else max_rows
 
 
 @shared
 def content_order(context: Context, role: str) -> np.ndarray:
-    """Return the positions of a role's rows in an order that goes by what they hold."""
-    # Draws of positions go by it, since the order in which rows are given means nothing. It
-    # is that of hashes: the place of a row says nothing of its values. Ids decide among equal
-    # rows.
+    """Return the positions of a role's rows in an order that depends on their content."""
+    # Random samples use this order, because the order of the rows in a table has no meaning. It is
+    # the order of hashes, so that the place of a row does not depend on the size of its values.
+    # Equal rows are ordered by their ids.
     ids, hashes = context.schema.columns("id"), content_hashes(context, role)
     return order_of_content(context[role], ids, hashes)
 
 
 def pooled_order(context: Context) -> np.ndarray:
-    """Return the positions of train's rows, then those of the holdout's, each by content."""
+    """Return the positions of the training rows, then of the holdout rows, each by content."""
     orders = content_order(context, "train"), content_order(context, "holdout")
     return np.concatenate([orders[0], orders[0].size + orders[1]])
 
 
 def drawn_positions(context: Context, role: str, n_drawn: int, seed: int) -> np.ndarray:
-    """Return which rows of a role a seed draws, all if there are no more, by what they hold."""
+    """Return the positions of a seeded sample of a role's rows, drawn by their content."""
     order = content_order(context, role)
     return order[sample_positions(order.size, n_drawn, seed)]
 
 
 def named_seed(name: str, seed: int) -> int:
-    """Return a seed of its own for a table: tables may be aligned row by row."""
+    """Return a separate seed for a table, because tables may be aligned row by row."""
     return zlib.crc32(f"{name} {seed}".encode())
 
 
 @singledispatch
 def sample_rows(frame: Any, n_drawn: int | None, seed: int) -> Any:
-    """Return a seeded sample of the rows, by what they hold; all, in their order, if no more."""
+    """Return a seeded sample of the rows by content, or all rows in their order."""
     if n_drawn is None or n_drawn >= len(frame):
         return frame
     return frame.iloc[positions_by_content(frame, n_drawn, seed)].reset_index(drop=True)
 
 
 def positions_by_content(table: Any, n_drawn: int, seed: int) -> np.ndarray:
-    """Return which rows of a table as it was given a seed draws, by what they hold."""
+    """Return the positions of a seeded sample of an original table, drawn by content."""
     order = np.argsort(row_hashes(table, list(table.columns)), kind="stable")
     return np.asarray(order[sample_positions(len(table), n_drawn, seed)])
 
@@ -103,7 +103,7 @@ def synthetic_sample(context: Context, n_rows: int) -> Context:
 
 
 def replace_role(context: Context, role: str, positions: np.ndarray) -> Context:
-    """Return a context in which some of a role's rows are the synthetic ones."""
+    """Return a context in which some of a role's rows are the synthetic rows."""
     tables = context[role], context.original_frame(role)
     if positions.size < len(tables[0]):
         tables = tuple(t.iloc[positions].reset_index(drop=True) for t in tables)
@@ -112,14 +112,14 @@ def replace_role(context: Context, role: str, positions: np.ndarray) -> Context:
 
 @shared
 def permuted_in_place(context: Context, n_rows: int) -> Context:
-    """Return a context in which rows without association are the synthetic ones."""
-    # Each column holds the values of train in an order of its own: the marginals are those of
-    # train (exactly so where `n_rows` is a multiple of its rows), and no column tells of
-    # another.
+    """Return a context in which rows without association are the synthetic rows."""
+    # Each column contains the training values in its own random order. Therefore, the columns are
+    # independent, and their marginals equal the training marginals (exactly if `n_rows` is a
+    # multiple of the number of training rows).
     train, places = context.train, content_order(context, "train")
     columns = {}
     for name in train.columns:
-        # by name and content, not by position: the order of columns and rows means nothing
+        # seeded by name and content, because the order of columns and rows has no meaning
         rng = np.random.default_rng([0, zlib.crc32(str(name).encode())])
         n_times = -(-n_rows // len(train))
         order = np.concatenate([rng.permutation(places) for _ in range(n_times)])[:n_rows]

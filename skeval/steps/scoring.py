@@ -1,4 +1,4 @@
-"""Scores of predictions by name, for many weightings of the tested rows at once."""
+"""Scores of predictions by name, for several weights of the tested rows at once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.steps.problem import Problem
 from skeval.utils.parameters import Legal, one_of
 
-# the scores that details report for each kind of task, the default first
+# the scores that details report for each kind of task, with the default first
 _REPORTED = {
     "binary": "roc_auc average_precision balanced_accuracy accuracy f1 log_loss brier",
     "multiclass": "roc_auc balanced_accuracy accuracy f1 log_loss",
@@ -28,15 +28,15 @@ _SHARE, _LOSS = (0.0, 1.0), (0.0, np.inf)
 
 @dataclass(frozen=True)
 class Predictions:
-    """What a model predicts for the tested rows."""
+    """Predictions of a model for the tested rows."""
 
     values: Array
     scores: Array | None = None
     are_probabilities: bool = False
 
 
-# from truth, predictions, weights of shape (n_replicates, n_rows) and the code of the positive
-# label (None for several labels) to one score per replicate
+# A function of truth, predictions, weights of shape (n_replicates, n_rows) and the code of the
+# positive label (None for several labels), which returns one score per replicate
 Weighted = Callable[[Array, Predictions, Array, int | None], Array]
 
 
@@ -51,19 +51,19 @@ class Score:
 
     @property
     def sign(self) -> float:
-        """1 if greater is better, -1 for losses."""
+        """1 if higher is better, -1 for losses."""
         return 1.0 if self.greater_is_better else -1.0
 
 
 def scoring_for(scoring: str, problem: Problem) -> str:
-    """Return the score that a parameter stands for; "auto" is ROC-AUC, for numbers R2."""
+    """Return the score for a parameter, where "auto" is ROC-AUC for labels and R2 for numbers."""
     if scoring == "auto":
         return reported_scores(problem)[0]
     kind = "labels" if problem.has_labels else "numbers"
     if scoring in SCORES and SCORES[scoring].tasks != kind:
         suited = ", ".join(name for name, score in SCORES.items() if score.tasks == kind)
         raise InvalidParameterError(
-            f"scoring={scoring!r} does not suit the task {problem.task}; of ours do: {suited}."
+            f"scoring={scoring!r} is not valid for the task '{problem.task}'. Valid: {suited}."
         )
     return scoring
 
@@ -91,13 +91,13 @@ def get_score(scoring: str) -> Score:
 def _score_by_scorer(
     scoring: str, truth: Array, predictions: Predictions, counts: Array, positive: int | None
 ) -> float:
-    """Return the score of rows, each taken as often as counted; nan if the scorer refuses them."""
+    """Return the score of rows repeated by their counts, or nan if the scorer raises an error."""
     rows = np.repeat(np.arange(truth.size), counts.astype(np.int64))
     if predictions.scores is None:
         recorded: Any = _RecordedNumbers(predictions.values)
     elif positive is None:
         recorded = _RecordedLabels(predictions.values, predictions.scores)
-    else:  # scikit-learn takes 1 for the positive label
+    else:  # in scikit-learn, 1 is the positive label
         p = predictions.scores[:, positive]
         called = (predictions.values == positive) * 1
         recorded = _RecordedLabels(called, np.column_stack([1.0 - p, p]))
@@ -109,7 +109,7 @@ def _score_by_scorer(
 
 
 class _RecordedNumbers(RegressorMixin, BaseEstimator):
-    """A regression whose predictions are known; its rows are positions."""
+    """A regression with known predictions, whose rows are positions."""
 
     def __init__(self, values: Array) -> None:
         self.values = values
@@ -120,7 +120,7 @@ class _RecordedNumbers(RegressorMixin, BaseEstimator):
 
 
 class _RecordedLabels(ClassifierMixin, BaseEstimator):
-    """A classifier whose predictions are known; its rows are positions."""
+    """A classifier with known predictions, whose rows are positions."""
 
     def __init__(self, values: Array, scores: Array) -> None:
         self.values = values
@@ -148,7 +148,7 @@ def _nan_mean(values: Array) -> Array:
 
 
 def _mean_of(loss: Callable[[Array, Predictions, int | None], Array]) -> Weighted:
-    """Return the weighted mean of what `loss` gives each row."""
+    """Return the weighted mean of the `loss` of each row."""
     return lambda truth, predictions, weights, positive: _mean(
         loss(truth, predictions, positive), weights
     )
@@ -162,7 +162,7 @@ def _log_losses(truth: Array, predictions: Predictions, positive: int | None) ->
 
 
 def _for_labels(scores: Array, labels: Array) -> Array:
-    """Return the scores with a column for each label: no model gives a chance to one it lacks."""
+    """Return the scores with a column for each label, which is 0 for labels unknown to a model."""
     n_more = max(0, int(labels.max(initial=0)) + 1 - scores.shape[1])
     return np.pad(scores, ((0, 0), (0, n_more)))
 
@@ -180,7 +180,7 @@ def _brier_losses(truth: Array, predictions: Predictions, positive: int | None) 
 
 
 def _score_by_label(kind: str) -> Weighted:
-    """Return a score of each label's hits: of the positive label, or the mean over labels."""
+    """Return a score of the hits of the positive label, or its mean over all labels."""
 
     def weighted_scores(
         truth: Array, predictions: Predictions, weights: Array, positive: int | None
@@ -195,7 +195,7 @@ def _score_by_label(kind: str) -> Weighted:
         scores = _share(right, wholes)
         if positive is not None:
             return scores[:, positive] if positive < n_labels else np.zeros(len(weights))
-        # as scikit-learn has it: over the labels that rows or calls have
+        # like scikit-learn, the mean is over the labels of rows or predictions
         return _nan_mean(np.where((called > 0) | (actual > 0), scores, np.nan))
 
     return weighted_scores
@@ -210,7 +210,7 @@ def _weights_of_labels(labels: Array, n_labels: int, weights: Array) -> Array:
 
 
 def _one_against_rest(area: Callable[[Array, Array, Array], Array]) -> Weighted:
-    """Return the area for the positive label; of several labels the mean over those tested."""
+    """Return the area for the positive label, or the mean over several tested labels."""
 
     def weighted_scores(
         truth: Array, predictions: Predictions, weights: Array, positive: int | None
@@ -226,11 +226,11 @@ def _one_against_rest(area: Callable[[Array, Array, Array], Array]) -> Weighted:
 
 
 def _roc_area(is_positive: Array, scores: Array, weights: Array) -> Array:
-    """Return the share of pairs in which the positive row scores higher; ties count half."""
+    """Return the fraction of pairs with a higher score of the positive row, with ties as half."""
     order = np.argsort(scores, kind="stable")
     ordered, positive = scores[order], is_positive[order]
     up, down = weights[:, order[positive]], weights[:, order[~positive]]
-    # sums of whole numbers below 2**24 are exact, in single precision too
+    # sums of integers below 2**24 are exact, also in single precision
     beaten = np.zeros((len(weights), down.shape[1] + 1), dtype=weights.dtype)
     np.cumsum(down, axis=1, out=beaten[:, 1:])
     left, right = (
@@ -245,7 +245,7 @@ def _roc_area(is_positive: Array, scores: Array, weights: Array) -> Array:
 
 
 def _precision_area(is_positive: Array, scores: Array, weights: Array) -> Array:
-    """Return the mean of precision over the recalls gained, from high scores to low."""
+    """Return the average precision over recalls, from high to low scores."""
     order = np.argsort(scores, kind="stable")
     # the first row with each distinct score
     first = np.flatnonzero(np.diff(scores[order], prepend=-np.inf) != 0)
@@ -263,7 +263,7 @@ def _r2(truth: Array, predictions: Predictions, weights: Array, positive: int | 
     centred = truth - truth.mean()  # squares of large numbers would cancel
     spread = _mean(centred**2, weights) - _mean(centred, weights) ** 2
     error = _mean((truth - predictions.values) ** 2, weights)
-    # rounding leaves a little spread where a replicate has one value
+    # because of rounding errors, the spread of a replicate with one value is not exactly 0
     spread = np.where(spread > 1e-12 * max(float(np.mean(centred**2)), _SMALLEST), spread, 0.0)
     return 1.0 - _share(error, spread, np.nan)
 

@@ -89,7 +89,7 @@ class Texts:
 
 
 def _among(keys: np.ndarray, hashes: np.ndarray) -> np.ndarray:
-    """Return which keys are among many more hashes: a table of the keys is the smaller one."""
+    """Return which keys are among many more hashes, with a hash table of the fewer keys."""
     met = hashes[pd.Series(hashes).isin(keys).to_numpy()]
     return pd.Series(keys).isin(met).to_numpy()
 
@@ -238,7 +238,7 @@ def may_list_row(text: str) -> bool:
 
 
 def with_decoded_texts(texts: Iterable[str]) -> list[str]:
-    """Return texts, those that parts of them encode, and codes with dates in another order."""
+    """Return texts, texts that are encoded in them, and codes with dates in another order."""
     given = list(texts)
     given += [one for text in given for one in decode_parts(text)]
     return given + [one for text in given for one in turn_dates(text)]

@@ -1,4 +1,4 @@
-"""Rows in order: the sequences of a table, their ties and gaps, and a row of features for each."""
+"""Sequences of rows of a table, with ties and gaps, and features of each sequence."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import Kind
 from skeval.utils.formatting import format_count
 
-MIN_SEQUENCES = 10  # a number that is drawn describes no smaller group
-_MAX_POINTS = 40  # points of a line over time
+MIN_SEQUENCES = 10  # plotted numbers describe at least this number of sequences
+_MAX_POINTS = 40  # maximum number of points of a line over time
 _LINES = ("mean", "low", "high")
 
 
 @dataclass(frozen=True)
 class Sequences:
-    """The rows of a table, sequence after sequence, each in its order."""
+    """The rows of a table, ordered by sequence and within each sequence."""
 
     order: np.ndarray
     offsets: np.ndarray
@@ -50,7 +50,7 @@ class Sequences:
 
     @cached_property
     def owners(self) -> np.ndarray:
-        """Which sequence each row is of, shape (n_rows,)."""
+        """Number of the sequence of each row, shape (n_rows,)."""
         return np.repeat(np.arange(len(self)), self.lengths)
 
     @cached_property
@@ -59,20 +59,20 @@ class Sequences:
         return np.arange(self.order.size) - self.offsets[self.owners]
 
     def pairs(self, lag: int = 1) -> np.ndarray:
-        """Return the places i in `order` such that i + lag is of the same sequence."""
+        """Return the places i in `order` such that i + lag is in the same sequence."""
         firsts = np.arange(max(0, self.order.size - lag))
         return firsts[self.owners[firsts] == self.owners[firsts + lag]]
 
     @cached_property
     def steps(self) -> np.ndarray:
-        """Differences of the index from row to row, shape (n_pairs,); empty without an index."""
+        """Differences of the index from row to row, shape (n_pairs,), or empty without an index."""
         firsts = self.pairs()
         return np.empty(0) if self.times is None else self.times[firsts + 1] - self.times[firsts]
 
 
 @shared
 def sequences(context: RelationalContext, role: str, table: str, ordered: bool = True) -> Sequences:
-    """Return the sequences of a table; rows without index are left out only if `ordered`."""
+    """Return the sequences of a table, where `ordered` ignores rows without an index."""
     key = context.relations.sequences[table]
     codes = _key_codes(context.original_frame(role)[table][list(key.key)])
     times = _times(context, role, table, key.index)
@@ -95,7 +95,7 @@ def sequences(context: RelationalContext, role: str, table: str, ordered: bool =
 
 
 def _key_codes(keys: pd.DataFrame) -> np.ndarray:
-    """Return whole numbers in the order of the keys; -1 where a cell is missing."""
+    """Return integers in the order of the keys, or -1 if a cell is missing."""
     columns = [pd.factorize(keys[name], sort=True)[0] for name in keys]
     missing = np.any([codes < 0 for codes in columns], axis=0)
     codes = columns[0] if len(columns) == 1 else joint_classes(np.column_stack(columns))
@@ -110,22 +110,23 @@ def _times(
     kind = context.relations.tables[table].kinds[index]
     if kind in NUMERIC:
         return column_values(context[role][table][index])
-    if kind == "id":  # whole numbers that differ in all rows are taken for a key
+    if kind == "id":  # distinct integers are detected as a key
         given = context.original_frame(role)[table][index]
         numbers = pd.to_numeric(given, errors="coerce").to_numpy("float64", na_value=np.nan)
         if not np.isnan(numbers).all():
             return np.asarray(numbers)
     raise InvalidParameterError(
-        f"The sequences of {table} are ordered by {index}, which is {kind}; an index has numbers "
-        "or dates. Name its kind in the schema, or leave the index out to keep the table's order."
+        f"The sequences of {table} are ordered by {index}, which must be numerical or datetime, "
+        f"but is {kind}. Specify its column type in the schema, or omit the index to use the order "
+        "of the table."
     )
 
 
 @shared
 def units(context: RelationalContext, role: str, table: str) -> np.ndarray:
-    """Return of each ordered sequence the code of its subject: sequences of one are one evidence.
+    """Return the code of the subject of each ordered sequence, which is the independent unit.
 
-    If the table belongs to no subject, or a row names none, the sequence is a unit of its own.
+    If the table does not belong to a subject, or if a row does not, the sequence is the unit.
     """
     own, relations = sequences(context, role, table), context.relations
     alone = np.arange(len(own))
@@ -138,14 +139,14 @@ def units(context: RelationalContext, role: str, table: str) -> np.ndarray:
 
 
 def unit_name(context: RelationalContext, table: str) -> str:
-    """Return what the units of a table are, in words."""
+    """Return the word for the units of a table."""
     return "subject" if context.relations.role(table) == "dependent" else "sequence"
 
 
 def sequence_columns(
     context: RelationalContext, table: str, columns: ColumnChoice = None, kinds: Any = None
 ) -> tuple[str, ...]:
-    """Return the columns chosen among those measured, of some kinds; keys and index are none."""
+    """Return the chosen columns of some column types, without keys and index."""
     schema, key = context.relations.tables[table], context.relations.sequences[table]
     allowed: tuple[Kind, ...] = kinds or (*NUMERIC, *NOMINAL)
     apart = {*key.key, key.index, *context.relations.primary_keys.get(table, ())}
@@ -157,14 +158,14 @@ def sequence_columns(
 def sequence_values(
     context: RelationalContext, role: str, table: str, column: str, ordered: bool = True
 ) -> np.ndarray:
-    """Return a column in the order of its sequences: numbers, dates in seconds, codes; or nan."""
+    """Return a column in the order of its sequences as numbers, seconds, codes, or nan."""
     own = sequences(context, role, table, ordered)
     return column_values(context[role][table][column])[own.order]
 
 
 @shared
 def usual_step(context: RelationalContext, table: str) -> float:
-    """Return the step of the index that at least half of train's positive ones are, or nan."""
+    """Return the step that at least half of the positive training steps have, or nan."""
     steps = sequences(context, "train", table).steps
     values, counts = np.unique(steps[steps > 0], return_counts=True)
     if not counts.size or 2 * counts.max() < counts.sum():
@@ -174,9 +175,9 @@ def usual_step(context: RelationalContext, table: str) -> float:
 
 @shared
 def irregularities(context: RelationalContext, role: str, table: str) -> dict[str, int]:
-    """Return how many rows and steps of a table the order of its sequences stumbles over."""
-    # `ties` are rows whose index is that of the row before; `gaps` are steps longer than the
-    # usual one of train, where there is a usual one.
+    """Return the numbers of ties, gaps, and rows without an index or a key of a table."""
+    # `ties` are rows with the same index as the previous row. `gaps` are steps that are longer than
+    # the usual training step, if there is a usual step.
     own = sequences(context, role, table)
     gaps = own.steps > usual_step(context, table) * (1.0 + 1e-9)
     return {
@@ -190,22 +191,22 @@ def irregularities(context: RelationalContext, role: str, table: str) -> dict[st
 def order_warnings(
     context: RelationalContext, tables: tuple[str, ...]
 ) -> tuple[MetricWarning, ...]:
-    """Name ties and gaps of the index, and rows without one or without a key, of both tables."""
+    """Return warnings about ties, gaps, and rows without an index or a key in both tables."""
     said = []
     for table in tables:
         key = context.relations.sequences[table]
         what = {
-            "ties": f"with the {key.index} of the row before, which keep the table's order",
+            "ties": f"with the same {key.index} as the previous row (in the order of the table)",
             "gaps": "after a gap in the index",
-            "without_index": f"without {key.index}, which are left out where order counts",
-            "without_key": f"without {', '.join(key.key)}, which are left out",
+            "without_index": f"without {key.index} (ignored if the order matters)",
+            "without_key": f"without {', '.join(key.key)} (ignored)",
         }
         for role in ("train", "synthetic"):
             counts = irregularities(context, role, table)
             named = [f"{format_count(n, 'row')} {what[kind]}" for kind, n in counts.items() if n]
             if named:
                 n_rows = len(context.original_frame(role)[table])
-                said.append(f"{table}: of {n_rows:,} {role} rows, {'; '.join(named)}.")
+                said.append(f"{table}: the {n_rows:,} {role} rows include {', '.join(named)}.")
     return tuple(MetricWarning(text) for text in said)
 
 
@@ -221,7 +222,7 @@ def statistic_by_sequence(own: Sequences, values: np.ndarray, statistic: str) ->
 def sequence_features(
     context: RelationalContext, role: str, table: str, columns: ColumnChoice = None
 ) -> pd.DataFrame:
-    """Return a row for each ordered sequence of a table, that models and distances can take."""
+    """Return a row of features for each ordered sequence of a table."""
     own = sequences(context, role, table)
     features: dict[str, Any] = {"length": own.lengths.astype(np.float64)}
     if own.times is not None:
@@ -277,7 +278,7 @@ def _features_of_categories(own: Sequences, codes: np.ndarray) -> Iterator[tuple
 
 
 def _means(values: np.ndarray, owners: np.ndarray, n: int) -> np.ndarray:
-    """Return the mean of the present values of each owner; nan without any."""
+    """Return the mean of the present values of each owner, or nan without values."""
     present = ~np.isnan(values)
     counts = np.bincount(owners[present], minlength=n)
     sums = np.bincount(owners[present], values[present], n)
@@ -285,9 +286,9 @@ def _means(values: np.ndarray, owners: np.ndarray, n: int) -> np.ndarray:
 
 
 def context_of_features(frames: Mapping[str, pd.DataFrame]) -> Context:
-    """Return the context of frames made of sequences, a row each, by role.
+    """Return the context of frames of features by role, with one row per sequence.
 
-    Categories and dates stay what they are, all else are numbers.
+    Categories and dates keep their column type, and all other columns are numbers.
     """
     kinds = {str(name): kind_of_values(column) for name, column in frames["train"].items()}
     context = Context.of(frames["train"], frames.get("holdout"), schema=kinds)
@@ -296,7 +297,7 @@ def context_of_features(frames: Mapping[str, pd.DataFrame]) -> Context:
 
 @shared
 def one_of_each_unit(context: RelationalContext, role: str, table: str, seed: int) -> np.ndarray:
-    """Return a sequence of each unit, drawn at random: they are independent, as tests take them."""
+    """Return a random sequence of each unit, because tests require independent sequences."""
     of_each = units(context, role, table)
     rng = np.random.default_rng(named_seed(f"{role} {table}", seed))
     order = rng.permutation(of_each.size)
@@ -307,9 +308,9 @@ def one_of_each_unit(context: RelationalContext, role: str, table: str, seed: in
 def feature_context(
     context: RelationalContext, table: str, columns: ColumnChoice, seed: int
 ) -> Context | None:
-    """Return a table of features, a row a unit, as metrics of one table take it.
+    """Return a table of features with one row per unit, for metrics of one table.
 
-    None if a role has no sequence.
+    The result is None if a role has no sequence.
     """
     frames = {}
     for role in ("train", "holdout", "synthetic"):
@@ -327,7 +328,7 @@ def lines(
     """Return mean and quartiles of a numeric column along its sequences."""
     own, values = sequences(context, role, table), sequence_values(context, role, table, column)
     if by == "position":
-        # the first forty positions are drawn
+        # the first forty positions are plotted
         at, centres = own.ranks, np.arange(_MAX_POINTS) + 1.0
     else:
         times, reference = own.times, sequences(context, "train", table).times
@@ -350,13 +351,13 @@ def lines(
             "error": grouped.sem(),
         }
     )
-    # a quartile of thirteen values is one of them
+    # rounded, because a quartile of thirteen values would be one of the values
     points = [to_its_error(drawn.loc[at].to_dict()) for at in shown]
     return {"x": centres[shown], **{n: np.array([one[n] for one in points]) for n in _LINES}}
 
 
 def _ends(times: np.ndarray) -> tuple[float, float]:
-    """Return between which times lines are drawn: ends that no single row determines."""
+    """Return the first and last time of lines, which do not depend on a single row."""
     tail = min(0.5, MIN_SEQUENCES / times.size)
     low = float(np.quantile(times, tail, method="lower"))
     return rounded_ends(low, float(np.quantile(times, 1.0 - tail, method="higher")))

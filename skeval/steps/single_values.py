@@ -1,8 +1,8 @@
-"""Values of single real rows that a release repeats as they are.
+"""Values of single real rows that a release repeats without change.
 
-They show which columns a generator copied from train. They also show that it used the holdout: a
-release that learned from both tables is as near to one as to the other, so that no contrast of the
-two finds what it copies.
+Such values show which columns a generator copied from the training data. They also show whether the
+generator used the holdout. A release that learned from both tables is equally close to both, so
+that tests that compare the two tables cannot find copies.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from skeval.tables.preprocessing import NUMERIC
 _ROLES = ("train", "holdout", "synthetic")
 _MAX_NAMED = 5
 _MAX_UNCHANGED = 3
-_CHANCE = CHANCE / 2  # two signs show that the holdout was used
-_COPIED = 0.01  # fraction of holdout rows that are as near to train as rows that count as copied
+_CHANCE = CHANCE / 2  # two tests show that the holdout was used
+_COPIED = 0.01  # near copies are closer to the training data than this quantile of holdout rows
 _USED = (
-    "The generator may have used the holdout: values that occur once in the holdout occur in the "
-    "synthetic data more often than chance explains ({found}). Tests that compare train and "
-    "holdout cannot find a leak then. Fit the generator without the holdout, or set aside other "
-    "rows."
+    "The generator may have used the holdout. The synthetic data repeat more of the values that "
+    "occur once in the holdout than expected by chance ({found}). In this case, tests that compare "
+    "training and holdout data cannot find a leak. Fit the generator without the holdout, or set "
+    "aside other rows."
 )
 _MIXED = (
-    "The generator may have used the holdout: in the sorted values of {found}, synthetic and "
-    "holdout values alternate more often than independent values do. Tests that compare train and "
-    "holdout cannot find a leak then. Fit the generator without the holdout, or set aside other "
-    "rows."
+    "The generator may have used the holdout. In the sorted values of {found}, synthetic and "
+    "holdout values alternate more often than independent values do. In this case, tests that "
+    "compare training and holdout data cannot find a leak. Fit the generator without the holdout, "
+    "or set aside other rows."
 )
 
 
@@ -44,7 +44,7 @@ def holdout_use_notices(context: Context) -> tuple[HoldoutUsedWarning, ...]:
     if type(context) is not Context or "holdout" not in context:
         return ()
     found = [
-        f"{name}: {one.n:,}, by chance at most {one.most:,}"
+        f"{name}: {one.n:,}, at most {one.most:,} expected by chance"
         for name, one in single_values(context, "holdout").items()
         if one.beyond_chance
     ]
@@ -62,11 +62,11 @@ def _join_names(found: list[str], separator: str) -> str:
 
 @shared
 def evenly_mixed_columns(context: Context) -> list[str]:
-    """Get the columns in which synthetic and holdout values alternate more than chance explains."""
-    # A generator that draws between the sorted values of train and holdout draws one value
-    # for each gap, on average. Between the values of rows that it never saw, it leaves more
-    # gaps empty. If train and holdout alternate in this way, they were drawn systematically,
-    # and nothing is told.
+    """Get the columns in which synthetic and holdout values alternate more than expected."""
+    # A generator that draws values between the sorted values of both real tables draws one value
+    # per gap on average. Between the values of rows that the generator never saw, it leaves more
+    # gaps empty. If training and holdout values alternate in this way, the two tables were sampled
+    # systematically, and such columns are not reported.
     present = {name: _present_values(context, name) for name in context.schema.columns(*NUMERIC)}
     ordered = {name: values for name, values in present.items() if _is_mostly_distinct(values)}
     return [
@@ -90,11 +90,11 @@ def _present_values(context: Context, name: str) -> list[np.ndarray]:
 @shared
 def single_values(context: Context, role: str) -> dict[str, Copied]:
     """Return by column of numbers or dates how many values of single rows a release repeats."""
-    # Categories are left out, because their levels may be known from elsewhere. How often
-    # real values recur by chance is learned from pairs of real rows, and from pairs of
-    # synthetic rows, so that a release of rounded or frequent values is not accused. Nor is
-    # one if the other real table repeats as many, as tables do in which each day of a year
-    # occurs once. The bounds hold for all columns together.
+    # Categorical columns are ignored, because their categories may be public. The expected number
+    # of repeats is estimated from pairs of real rows and from pairs of synthetic rows, so that
+    # rounded or frequent values do not count as copies. Values also do not count if the other real
+    # table repeats too many of them, for example if each day of a year occurs once. The bounds are
+    # valid for all columns together.
     names = context.schema.columns(*NUMERIC)
     return {name: _values_of_column(context, role, name, _CHANCE / len(names)) for name in names}
 
@@ -115,14 +115,14 @@ def _values_of_column(context: Context, role: str, name: str, chance: float) -> 
     found = count_copies(release, table, pool, chance)
     other = counts["holdout" if role == "train" else "train"]
     if other.any() and count_copies(other, table, pool, chance).beyond_chance:
-        return replace(found, most=max(found.n, found.most))  # values of a list that all share
+        return replace(found, most=max(found.n, found.most))  # all tables share a list of values
     return found
 
 
 def unchanged_values(context: Context, columns: ColumnChoice = None) -> list[str]:
-    """Return the columns in which values of train occur as they are, if that is the cause."""
-    # It is if far more rows have such a value than are nearly copied: a copied row brings its
-    # values along. The columns with the most values come first.
+    """Return the columns with unchanged training values, unless copied rows explain them."""
+    # Copied rows explain the values unless far more rows have such a value than are nearly copied.
+    # The columns with the most values come first.
     looked_at = chosen_columns(context.schema, columns)
     if type(context) is not Context or "holdout" not in context or not looked_at:
         return []
@@ -136,6 +136,6 @@ def unchanged_values(context: Context, columns: ColumnChoice = None) -> list[str
 
 
 def are_near_copies(context: Context) -> np.ndarray:
-    """Return which synthetic rows are as near to train as only one in a hundred holdout rows is."""
+    """Return which synthetic rows are closer to training rows than 99% of the holdout rows are."""
     released, fresh = (nearest(context, role, "train")[0] for role in ("synthetic", "holdout"))
     return released[:, 0] <= np.quantile(fresh[:, 0], _COPIED, method="inverted_cdf")

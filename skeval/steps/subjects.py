@@ -1,4 +1,4 @@
-"""Rows by the subjects that they belong to: the rows of one subject are one piece of evidence."""
+"""Rows grouped by subject, because the rows of one subject are not independent."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from skeval.tables.relational_schema import RelationalSchema
 _REAL = ("train", "holdout")
 _ROLES = (*_REAL, "synthetic")
 _PARTED = 0.01
-RowLimit = int | None | tuple[int | None, ...]  # one for all roles, or one for each
+RowLimit = int | None | tuple[int | None, ...]  # one limit for all roles, or one per role
 
 
 def owners(relations: RelationalSchema, table: str) -> list[str]:
     """Return the subjects that the rows of a dependent table belong to, by one path each."""
-    # Empty where no path leads to a subject, or several lead to one, so that nobody knows
-    # whose the rows are.
+    # The list is empty if no path leads to a subject. If several paths lead to one subject, the
+    # subject of a row is ambiguous, and the list is empty as well.
     paths = {subject: relations.paths_to(table, subject) for subject in relations.subjects}
     if any(len(ways) > 1 for ways in paths.values()):
         return []
@@ -37,7 +37,7 @@ def owners(relations: RelationalSchema, table: str) -> list[str]:
 
 
 def limit_rows(context: RelationalContext, table: str, max_rows: RowLimit, seed: int) -> Context:
-    """Return the context of one table with at most this number of rows a role, drawn at random."""
+    """Return the context of one table with at most this number of random rows per role."""
     own = context.table(table)
     limits = tuple((role, n) for role, n in limits_of(max_rows).items() if role in own)
     if all(n is None or own.n_rows(role) <= n for role, n in limits):
@@ -46,14 +46,14 @@ def limit_rows(context: RelationalContext, table: str, max_rows: RowLimit, seed:
 
 
 def are_limits(value: object) -> bool:
-    """Return whether a value is a greatest number of rows, or one for each of the three roles."""
+    """Return whether a value is a maximum number of rows, or one for each of the three roles."""
     several = list(value) if isinstance(value, tuple | list) else [value]
     counts = all(n is None or (isinstance(n, int | np.integer) and n >= 1) for n in several)
     return counts and (several == [value] or len(several) == len(_ROLES))
 
 
 def limits_of(max_rows: RowLimit) -> dict[str, int | None]:
-    """Return the greatest number of rows of each role."""
+    """Return the maximum number of rows of each role."""
     several = max_rows if isinstance(max_rows, tuple | list) else (max_rows,) * len(_ROLES)
     return dict(zip(_ROLES, several, strict=True))
 
@@ -62,7 +62,7 @@ def limits_of(max_rows: RowLimit) -> dict[str, int | None]:
 def _limit_rows(
     context: RelationalContext, table: str, limits: tuple[tuple[str, int | None], ...], seed: int
 ) -> Context:
-    own = context.table(table)  # its roles are named: real tables alone are another context
+    own = context.table(table)  # with named roles, because real tables are a separate context
     return take_rows(
         own,
         {
@@ -79,13 +79,12 @@ def one_row_each(
     context: RelationalContext, table: str, subject: str, max_rows: RowLimit, seed: int
 ) -> Context:
     """Return the context of a dependent table with one random row of each real subject."""
-    # Rows that belong to no subject are left out; of the synthetic rows, all are there, at
-    # most `max_rows`.
+    # Rows without a subject are removed. All synthetic rows are kept, up to `max_rows`.
     #
-    # If nothing was learned of any one subject, all choices of which subjects were train are
-    # equally likely given the synthetic rows, hence also which of the rows so drawn were: a
-    # test that exchanges the labels of rows holds for them. It does not hold for all rows,
-    # whose labels are those of their subjects.
+    # If the generator learned nothing about single subjects, all choices of the training subjects
+    # are equally likely given the synthetic rows. Therefore, the labels of the drawn rows are
+    # exchangeable as well, and a test that exchanges them is valid. Such a test is not valid for
+    # all rows, because the rows of a subject have the same label.
     own, rows = context.table(table), {}
     for role in ("train", "holdout"):
         if role in own:
@@ -99,10 +98,10 @@ def one_row_each(
 
 @shared
 def parted_tables(context: RelationalContext, subject: str) -> list[str]:
-    """Return the tables whose rows stand, more than one for a hundred subjects, without theirs."""
-    # They are in train and it is in the holdout, or the other way round, as when a table was
-    # divided by another subject: what is left of a subject then depends on the size of its
-    # table.
+    """Return the tables with rows whose subject is in the other one of the two real tables."""
+    # There are more than 1 such row per 100 subjects. For example, the rows are in the training
+    # data and their subject is in the holdout, because the table was divided by another subject.
+    # The remaining rows of a subject then depend on the size of its table.
     parted = []
     for table in context.relations.dependents(subject):
         for role, key in product(_REAL, context.relations.path(table, subject)):
@@ -114,13 +113,13 @@ def parted_tables(context: RelationalContext, subject: str) -> list[str]:
 
 
 def one_of_each(groups: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Return the position of the first row in `order` of each group; those below 0 are no group."""
+    """Return the position of the first row in `order` of each group with a number of at least 0."""
     order = order[groups[order] >= 0]
     return np.sort(order[np.unique(groups[order], return_index=True)[1]])
 
 
 def take_rows(context: Context, rows: dict[str, np.ndarray]) -> Context:
-    """Return the context of these rows of each role that is named; others are left out."""
+    """Return the context of these rows of each named role, without other roles."""
     tables: dict[str, pd.DataFrame] = {}
     given: dict[str, pd.DataFrame] = {}
     for role, positions in rows.items():
@@ -150,7 +149,7 @@ def histories(
     roles: tuple[str, ...],
     n_bins: int | None = None,
 ) -> Histories:
-    """Return what the subjects of all roles have in one table, without keys."""
+    """Return the rows of the subjects of all roles in one table, without keys."""
     codes = np.concatenate([*row_codes(context, table, roles, n_bins)])
     sizes = [len(context.original_frame(role)[subject]) for role in roles]
     starts = np.cumsum([0, *sizes])
@@ -169,9 +168,9 @@ def histories(
 
 
 def set_classes(sets: csr_array) -> np.ndarray:
-    """Get the class of each row of a matrix of ones: rows with the same ones are in one class."""
+    """Get the class of each row of a matrix of ones, where equal rows have the same class."""
     keys = np.random.default_rng(0).integers(0, 2**62, (sets.shape[1], 2), dtype=np.uint64)
-    # two sums of 64 bits each: that two rows have the same ones by chance is out of the question
+    # two hash sums of 64 bits each, so that a collision is practically impossible
     sums = np.zeros((sets.shape[0], 2), dtype=np.uint64)
     filled = np.flatnonzero(np.diff(sets.indptr))
     if filled.size:
@@ -187,9 +186,9 @@ def row_codes(
     n_bins: int | None = None,
     named: bool = True,
 ) -> list[np.ndarray]:
-    """Return a code of each row of each role, equal for rows that agree in all but their ids.
+    """Return a code of each row of each role, equal for rows that are equal except for ids.
 
-    With `named`, a key that is an id counts as the row that it names: as that row's own columns.
+    With `named`, an id that refers to another row is replaced with the columns of this row.
     """
     kinds = context.relations.tables[table].kinds
     sizes = [len(context[role][table]) for role in roles]
@@ -208,7 +207,7 @@ def row_codes(
 
 
 def _further_keys(relations: RelationalSchema, table: str) -> list[ForeignKey]:
-    """Return the keys that are ids and lead to no subject: what they name is part of a row."""
+    """Return the id keys that do not lead to a subject, whose rows are part of the content."""
     paths = [p for subject in relations.subjects for p in relations.paths_to(table, subject)]
     kinds = relations.tables[table].kinds
     return [
@@ -233,8 +232,8 @@ def _value_codes(
     values = [numbers(column.to_frame()).ravel() for column in cells]
     if n_bins is None:
         return pd.factorize(digits_kept(np.concatenate(values)))[0]
-    # cells are those of both real tables: cells of train alone would contain equal numbers of train
-    # values, but not of others, which looks like a leak
+    # Cells are learned from both real tables. Cells of only the training data would contain equal
+    # numbers of training values, but not of other values, which looks like a leak.
     real = np.concatenate([own for role, own in zip(roles, values, strict=True) if role in _REAL])
     known = real[~np.isnan(real)]
     levels = np.arange(1, n_bins) / n_bins

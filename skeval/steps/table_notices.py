@@ -1,4 +1,4 @@
-"""Notices about the real rows of a table that are odd, each with its cure."""
+"""Notices about unusual properties of the real rows of a table, each with a remedy."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from skeval.exceptions import (
 )
 from skeval.utils.formatting import percent
 
-_MAX_NAMES = 20  # a warning lists no more names
+_MAX_NAMES = 20  # maximum number of names in a warning
 UNEQUAL = 10  # a larger ratio of the numbers of rows leads to a warning
-_REPEATED = 0.05  # share of train rows that equal another, from which on it is spoken of
+_REPEATED = 0.05  # minimum fraction of repeated training rows for a warning
 _CONSTANT = (
-    "One value or none in train, of which nothing can be measured: {names}. Leave such columns "
-    "out, or look how they were read."
+    "Columns with at most one training value cannot be evaluated: {names}. Exclude these columns, "
+    "or check how they were read."
 )
 _EQUAL_ROWS = (
-    "{share} of train rows equal another train row, and a copy of such a row points at no single "
-    "person. Drop those that are mistakes; where a person has several rows, evaluate tables with "
-    "keys."
+    "{share} of the training rows equal another training row, so that a copy of such a row does "
+    "not identify a single record. Drop duplicates that are errors. If an individual has several "
+    "rows, evaluate tables with keys."
 )
 _SIZES = (
-    "Train has {0:,} rows and the holdout {1:,}: tests find less than with equal numbers. Hold out "
-    "as many rows as the generator learns from, at random, before it is fitted."
+    "The training data have {0:,} rows and the holdout data {1:,}. Tests are more powerful with "
+    "equal numbers. Hold out a random half of the rows before you fit the generator."
 )
 
 
 def table_notices(context: Context) -> tuple[MetricWarning, ...]:
-    """Say what is odd about the real rows of one table in memory: each with the cure."""
-    # Columns of one value, rows that equal others, and a train much larger than the holdout,
-    # or smaller. They are facts of the tables, which results and reports state; metrics allow
-    # for them.
+    """Return notices about unusual properties of the real rows of one table in memory."""
+    # These are columns with one value, repeated rows, and training and holdout data of very
+    # different sizes. Results and reports state these properties, and metrics are valid despite
+    # them.
     if type(context) is not Context:
         return ()
     notices: list[MetricWarning] = []
@@ -60,7 +60,7 @@ def table_notices(context: Context) -> tuple[MetricWarning, ...]:
 
 
 def _is_constant(values: pd.Series) -> bool:
-    """Return whether a column has at most one value, missing ones aside."""
+    """Return whether a column has at most one value except for missing values."""
     present = values.dropna()
     if present.empty:
         return True

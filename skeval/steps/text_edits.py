@@ -1,4 +1,4 @@
-"""Rows written as text, and the fewest edits that lead from a synthetic row to a row."""
+"""Rows written as text, and the minimum number of edits from a synthetic row to a row."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from skeval.steps.column_choice import ColumnChoice
 from skeval.steps.member_rows import WIDE, nominal_features, plain_rows
 from skeval.steps.samples import named_seed, sample_positions
 
-_MAX_DIGITS = 6  # the largest number of a column is written with these
-_EXACT = 1e15  # larger numbers have no digit for their unit
-_FIRST_SIGN = 0xF0000  # private characters, one for each level
+_MAX_DIGITS = 6  # number of digits of the largest number of a column
+_EXACT = 1e15  # larger floats are not exact in the unit digit
+_FIRST_SIGN = 0xF0000  # private characters, one for each category
 _MAX_SIGNS = 0x20000
 _END, _MISSING = ",", "?"
-_WORD = 64  # characters that are compared at once
-_MAX_STEPS = 2**34  # comparisons of a character with a word
-_AT_A_TIME = 128  # queries, of about the same length
-_PAIRS = 2**21  # of rows that are compared cell by cell at once
+_WORD = 64  # characters that are compared in one step
+_MAX_STEPS = 2**34  # maximum number of comparisons of a character with a word
+_AT_A_TIME = 128  # queries of similar length that are processed in one step
+_PAIRS = 2**21  # pairs of rows that are compared cell by cell in one step
 _NO_CHARACTER = 2**32 - 1
 MAX_TEXTS = 10_000
 
@@ -34,9 +34,9 @@ MAX_TEXTS = 10_000
 def least_edits(
     context: Context, rows: dict[str, np.ndarray], space: Any, columns: ColumnChoice, seed: int
 ) -> list[np.ndarray]:
-    """Return for rows of each role the fewest edits that lead from a synthetic row to them."""
-    # With many columns cells are compared one by one: edits that lead from one row to
-    # another, but not always the fewest.
+    """Return for rows of each role the minimum number of edits from a synthetic row."""
+    # With many columns, cells are compared one by one. Then, the number of edits is an upper bound
+    # of the minimum.
     decimals = _decimals_of_real(context, space, columns)
     if len(decimals) > WIDE:
         return _least_edits_of_cells(context, rows, space, columns, seed)
@@ -60,7 +60,7 @@ def _decimals_of_real(context: Context, space: Any, columns: ColumnChoice) -> li
 def _least_edits_of_cells(
     context: Context, rows: dict[str, np.ndarray], space: Any, columns: ColumnChoice, seed: int
 ) -> list[np.ndarray]:
-    """Return the least sum of edits of cells, as `least_edits` does of whole rows."""
+    """Return the minimum sum of edits of cells, like `least_edits` for whole rows."""
     cells = _cells(context, "synthetic", space, columns)
     longest = max(len("".join(row)) for row in cells)
     n_compared = affordable(sum(map(len, rows.values())), longest, n_words=1)
@@ -73,7 +73,7 @@ def _least_edits_of_cells(
 
 
 def _distinct(rows: np.ndarray) -> np.ndarray:
-    """Return positions of rows that differ, in an order that goes by what they hold."""
+    """Return positions of distinct rows, in an order that depends on their content."""
     whole = np.ascontiguousarray(rows).view(f"V{rows.itemsize * rows.shape[1]}").ravel()
     return np.unique(whole, return_index=True)[1]
 
@@ -85,16 +85,16 @@ def _cells(context: Context, role: str, space: Any, columns: ColumnChoice) -> np
 
 
 def affordable(n_queries: int, length: int, n_words: int | None = None) -> int:
-    """Return how many texts of a length can be compared with as many as there are queries."""
+    """Return how many texts of a length can be compared with this number of queries."""
     n_words = n_words or math.ceil(max(1, length) / _WORD)
     steps = max(1, n_queries) * max(1, length) * n_words
     return min(MAX_TEXTS, max(1, _MAX_STEPS // steps))
 
 
 def decimals_of(rows: np.ndarray, nominal: Sequence[bool]) -> list[int | None]:
-    """Return with how many decimals each number is written; None for codes."""
-    # As many as the column needs, and no more than leave its largest number six digits: what
-    # a generator repeats is seldom longer, and what it adds behind is noise.
+    """Return the number of decimals of each numerical column, or None for codes."""
+    # It is the number that the column needs, limited such that the largest number has six digits.
+    # A generator rarely repeats more digits, and further digits are noise.
     return [
         None if code else _decimals(column[np.isfinite(column)])
         for column, code in zip(rows.T, nominal, strict=True)
@@ -118,7 +118,7 @@ def rows_as_text(rows: np.ndarray, decimals: Sequence[int | None]) -> list[str]:
 
 
 def cells_as_text(rows: np.ndarray, decimals: Sequence[int | None]) -> np.ndarray:
-    """Write each cell as a text: numbers in digits, levels and missing numbers as a character."""
+    """Write each cell as a text, with one character for a category or a missing number."""
     cells = np.empty(rows.shape, dtype=object)
     for column, (values, places) in enumerate(zip(rows.T, decimals, strict=True)):
         cells[:, column] = _signs(values) if places is None else _digits(values, places)
@@ -142,8 +142,8 @@ def _digits(values: np.ndarray, decimals: int) -> list[str]:
 
 
 def nearest_edits(queries: Sequence[str], texts: Sequence[str]) -> np.ndarray:
-    """Return for each query the fewest edits that make one of the texts of it."""
-    # An edit inserts, deletes or replaces one character: Levenshtein's distance.
+    """Return for each query the minimum number of edits to one of the texts."""
+    # An edit inserts, deletes or replaces one character (Levenshtein distance).
     if not queries:
         return np.empty(0)
     from skeval.neighbors.text_kernels import fewest_edits
@@ -164,13 +164,13 @@ def nearest_edits(queries: Sequence[str], texts: Sequence[str]) -> np.ndarray:
 
 
 def _characters(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the characters of all texts, as numbers, and where each text ends."""
+    """Return the characters of all texts as numbers, and the end of each text."""
     joined = "".join(texts).encode("utf-32-le", "surrogatepass")
     return np.frombuffer(joined, dtype="<u4"), np.cumsum([len(text) for text in texts])
 
 
 def nearest_edits_of_cells(queries: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Get for each query the fewest edits, summed over cells, that make one of the others of it."""
+    """Get for each query the minimum sum of edits over cells to one of the others."""
     least = np.empty(len(queries))
     columns = [pd.factorize(column) for column in others.T]
     for part in np.array_split(np.arange(len(queries)), len(queries) * len(others) // _PAIRS + 1):

@@ -1,4 +1,4 @@
-"""Features of texts next to the features of other columns, as a classifier reads them."""
+"""Features of texts and of other columns for classifiers."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from skeval.tables.transformers import fitted_transformer
 _MAX_WORDS, _MIN_TEXTS = 1000, 2  # words that are features occur in at least two texts
 _MAX_INDEXED = np.iinfo(np.int32).max
 Features = Any  # ndarray, or csr_array
-_DENSE_BYTES = 2**30  # limit for classifiers that do not read sparse features
+_DENSE_BYTES = 2**30  # memory limit for classifiers that do not accept sparse features
 
 
 class TextEncoder(Protocol):
-    """Features of texts, as learned from some of them."""
+    """Features of texts, learned from some of the texts."""
 
     def transform(self, numbers: np.ndarray) -> Features:
         """Return the features of texts by their numbers, shape (n_texts, n_features)."""
@@ -37,12 +37,12 @@ class TextSource:
     vectorizer: Any
 
     def rows(self, numbers: np.ndarray) -> np.ndarray:
-        """Return the places of texts by their numbers; missing ones are behind the last."""
+        """Return the places of texts by their numbers, with missing texts after the last."""
         places = np.searchsorted(self.numbers, numbers)
         return np.where(np.isnan(numbers), self.numbers.size, places)
 
     def encoder(self, numbers: np.ndarray) -> TextEncoder:
-        """Learn features from the texts of these numbers, each as often as it stands there."""
+        """Learn features from the texts of these numbers, including repeated numbers."""
         rows = self.rows(numbers[~np.isnan(numbers)])
         if isinstance(self.vectorizer, str):
             return _TfIdf.from_rows(self, rows)
@@ -55,7 +55,7 @@ class TextSource:
 
 @dataclass(frozen=True)
 class _TfIdf:
-    """Frequent words, rare ones weighing more, each text of length 1; and whether it is missing."""
+    """TF-IDF features of frequent words with norm 1, and an indicator of missing texts."""
 
     source: TextSource
     kept: np.ndarray
@@ -82,7 +82,7 @@ class _TfIdf:
 
 @dataclass(frozen=True)
 class _Embedded:
-    """Vectors of an embedder, standardised as of the texts that were learned."""
+    """Vectors of an embedder, standardized with the texts that were learned."""
 
     source: TextSource
     centres: np.ndarray
@@ -95,7 +95,7 @@ class _Embedded:
 
 @dataclass(frozen=True)
 class _Fitted:
-    """What a transformer of the user's makes of texts."""
+    """Features of texts from a custom transformer."""
 
     source: TextSource
     transformer: Any
@@ -107,7 +107,7 @@ class _Fitted:
 
 
 def hstack_features(parts: Sequence[Features]) -> Features:
-    """Return features side by side, sparse if some are; trees read indices of 32 bits only."""
+    """Return concatenated features, sparse if a part is, with 32-bit indices for trees."""
     if not any(map(issparse, parts)):
         return np.hstack(parts)
     joined = csr_array(hstack([csr_array(part) for part in parts], format="csr"))
@@ -119,7 +119,7 @@ def hstack_features(parts: Sequence[Features]) -> Features:
 
 @dataclass(frozen=True)
 class WithTexts:
-    """The encoder of rows whose last columns are numbers of texts."""
+    """Encoder of rows whose last columns are numbers of texts."""
 
     plain: Ranks | OneHot
     texts: list[TextEncoder]
@@ -127,23 +127,23 @@ class WithTexts:
     dense_for: str = ""
 
     def transform(self, rows: np.ndarray) -> Features:
-        """Return the features, sparse where those of texts are and the classifier reads such."""
+        """Return the features, sparse if text features are and the classifier accepts them."""
         features = hstack_features(self._parts(rows))
         if not (self.dense_for and issparse(features)):
             return features
         if (n_bytes := 8 * np.prod(features.shape, dtype=float)) > _DENSE_BYTES:
             raise InvalidParameterError(
-                f"{self.dense_for} reads dense features only, and those of the texts, "
-                f"{features.shape[0]:,} rows of {features.shape[1]:,}, would take "
-                f"{n_bytes / 2**30:,.1f} GiB, of 1 that they may. Pass a classifier that reads "
-                "sparse ones, or a vectorizer of fewer features, such as "
+                f"{self.dense_for} requires dense features. The features of the texts, "
+                f"{features.shape[0]:,} rows and {features.shape[1]:,} columns, would need "
+                f"{n_bytes / 2**30:,.1f} GiB, and the limit is 1 GiB. Pass a classifier that "
+                "accepts sparse features, or a vectorizer with fewer features, such as "
                 "make_pipeline(TfidfVectorizer(), TruncatedSVD(100))."
             )
         return features.toarray()
 
     @property
     def owners(self) -> np.ndarray:
-        """For each feature the column of the rows that it stems from."""
+        """The column of the rows to which each feature belongs."""
         none = np.full((1, len(self.plain.nominal) + len(self.texts)), np.nan)
         n_first, *n_texts = [part.shape[1] for part in self._parts(none)]
         places = len(self.plain.nominal) + np.arange(len(n_texts))
@@ -157,7 +157,7 @@ class WithTexts:
 
 
 def reads_sparse(estimator: Any) -> bool:
-    """Return whether a classifier takes sparse features; one that does not say so is taken to."""
+    """Return whether a classifier accepts sparse features, which is assumed by default."""
     if not hasattr(estimator, "__sklearn_tags__"):
         return True
     from sklearn.utils import get_tags

@@ -1,7 +1,7 @@
-"""Text columns as numbers: the words of each text as hashes.
+"""Text columns as numbers, with the words of each text as hashes.
 
-A word is known by 64 bits of a hash: what is remembered holds no word, and words of different
-tables are compared without a common vocabulary.
+A word is represented by a hash of 64 bits. Therefore, stored results contain no words, and words of
+different tables are compared without a common vocabulary.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from skeval.tables.embedding import vectors_of
 from skeval.tables.schema import TableSchema
 
 _ROLES = ("train", "holdout", "synthetic")
-_AT_ONCE = 2**21  # characters that are cut into words at once
+_AT_ONCE = 2**21  # characters that are split into words in one step
 _LEFT_OUT = (
-    "Distances and distributions leave the text columns out: {texts}. Metrics of {which} look at "
-    "them{cure}."
+    "Metrics of distances and distributions ignore the text columns: {texts}. Metrics of {which} "
+    "evaluate them{cure}."
 )
-# scripts that leave no space between words: each character is a word of its own
+# in scripts without spaces between words, each character is a word
 _SPACELESS = (
     "\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -42,9 +42,8 @@ _SHIFT = np.uint64(29)
 
 
 def fold_text(text: str) -> str:
-    """Return a text without what most readers do not see."""
-    # That is letter case, spaces, characters without width, and ways to write the same
-    # character.
+    """Return a text without differences that most readers do not notice."""
+    # These are letter case, spaces, characters without width, and notations of the same character.
     plain = unicodedata.normalize("NFKC", text).casefold()
     if not plain.isascii():
         plain = "".join(one for one in plain if unicodedata.category(one) != "Cf")
@@ -52,7 +51,7 @@ def fold_text(text: str) -> str:
 
 
 def text_columns(schema: TableSchema, columns: ColumnChoice) -> tuple[str, ...]:
-    """Return the text columns that a choice means: all, the first *n*, or those named."""
+    """Return the chosen text columns, that is all, the first *n*, or the named columns."""
     every = schema.columns("text")
     if columns is None or isinstance(columns, int | np.integer):
         return tuple(every[: None if columns is None else int(columns)])
@@ -65,18 +64,18 @@ def text_columns(schema: TableSchema, columns: ColumnChoice) -> tuple[str, ...]:
 
 
 def plain_texts(context: Context, role: str, column: str) -> np.ndarray:
-    """Return the texts of a role's column, None where missing."""
+    """Return the texts of a role's column, or None for missing texts."""
     return texts_of(context[role], column)
 
 
 def texts_of(frame: pd.DataFrame, column: str) -> np.ndarray:
-    """Return the texts of a column of canonical rows, None where missing."""
+    """Return the texts of a column of canonical rows, or None for missing texts."""
     return frame[column].map(str, na_action="ignore").to_numpy(dtype=object)
 
 
 @dataclass(frozen=True)
 class Units:
-    """The words, or characters, or runs of them, of the distinct texts of one column of a table."""
+    """The words, characters, or n-grams of the distinct texts of one column of a table."""
 
     which: np.ndarray
     numbers: np.ndarray
@@ -90,7 +89,7 @@ class Units:
 
     @property
     def row_lengths(self) -> np.ndarray:
-        """The number of units of each row, nan where the text is missing."""
+        """The number of units of each row, or nan for missing texts."""
         lengths = np.append(np.diff(self.starts).astype(np.float64), np.nan)
         return lengths[self.which]
 
@@ -103,11 +102,11 @@ class Units:
 
 @shared
 def units_of(context: Context, role: str, column: str, unit: str = "words", n: int = 1) -> Units:
-    """Return the runs of `n` words or characters of a role's texts, in lower case."""
-    # Words are runs of letters, digits, underscores and marks that combine with them; texts
-    # are composed first (NFC). In scripts without spaces, such as Chinese or Thai, each
-    # character is a word. Each distinct text is read once, also if rows of a table take the
-    # synthetic place for a baseline.
+    """Return the n-grams of words or characters of a role's texts, in lower case."""
+    # Words consist of letters, digits, underscores and marks that combine with them. Texts are
+    # composed first (NFC). In scripts without spaces, such as Chinese or Thai, each character is a
+    # word. Each distinct text is read once, also if rows of a table replace the synthetic rows for
+    # a baseline.
     texts = plain_texts(context, role, column)
     if role in context.taken:
         source, name, positions = context.taken[role]
@@ -129,7 +128,7 @@ def _starts(lengths: np.ndarray) -> np.ndarray:
 
 
 def _runs(units: Units, n: int) -> Units:
-    """Return the runs of `n` units that stand within one text."""
+    """Return the n-grams of units within one text."""
     hashes, lengths = units.keys[units.codes], np.diff(units.starts)
     n_runs = np.maximum(lengths - n + 1, 0)
     n_last = max(hashes.size - n + 1, 0)
@@ -150,12 +149,12 @@ def words_of(text: str) -> list[str]:
 
 
 def word_spans(text: str) -> list[tuple[int, int]]:
-    """Return where the words of a text begin and end, as many as tables have of it."""
+    """Return the start and end of each word of a text, by the word pattern of tables."""
     return [match.span() for match in _word(text.isascii()).finditer(text)]
 
 
 def word_hashes(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Return how many words each text has, and a hash of each word, as tables have them."""
+    """Return the number of words of each text, and the hash of each word as in tables."""
     return _hash_units(texts, "words")
 
 
@@ -165,7 +164,7 @@ def _plain(text: str) -> str:
 
 
 def _hash_units(texts: list[str], unit: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return how many words, or characters, each text has, and a hash of each of them."""
+    """Return the number of words or characters of each text, and the hash of each of them."""
     lengths = np.zeros(len(texts), dtype=np.int64)
     parts, waiting, size = [], [], 0
     for i, text in enumerate(texts):
@@ -192,7 +191,7 @@ def _hash_batch(texts: list[Any], unit: str) -> np.ndarray:
 
 @cache
 def _word(ascii_only: bool) -> re.Pattern[str]:
-    """Return the pattern of words: letters, digits, underscores and, beyond ASCII, marks."""
+    """Return the pattern of words, with marks if not `ascii_only`."""
     if ascii_only:
         return re.compile(r"\w+")
     points = range(sys.maxunicode + 1)
@@ -204,9 +203,9 @@ def _word(ascii_only: bool) -> re.Pattern[str]:
 
 
 def text_numbers(context: Context, source: str | pd.DataFrame, texts: Sequence[str]) -> np.ndarray:
-    """Return a number for each text of a table, nan where missing; equal texts have the same.
+    """Return a number for each text of a table, equal for equal texts, or nan if missing.
 
-    The table is a role's, or canonical rows that are of no role.
+    The source is a role, or a table of canonical rows without a role.
     """
     n_rows = context.n_rows(source) if isinstance(source, str) else len(source)
     read = [
@@ -223,7 +222,7 @@ def text_numbers(context: Context, source: str | pd.DataFrame, texts: Sequence[s
 def text_source(
     context: Context, column: str, vectorizer: Any = "tfidf", further: pd.DataFrame | None = None
 ) -> TextSource:
-    """Return the distinct texts of a column, of all tables of the context and of `further` rows."""
+    """Return the distinct texts of a column in all tables of the context and `further` rows."""
     roles = [role for role in _ROLES if role in context]
     tables = [units_of(context, role, column) for role in roles]
     frames = [context[role] for role in roles]
@@ -263,7 +262,7 @@ def _numbers_of(texts: Any) -> np.ndarray:
 
 
 def unread_texts(context: Context, spaces: Sequence[Any]) -> tuple[MetricWarning, ...]:
-    """Name the text columns, where metrics that measure in these spaces leave them out."""
+    """Return a warning with the text columns if metrics in these spaces ignore them."""
     texts = ", ".join(
         f"{table}.{name}" if table else name
         for table, own in context.single_tables()
@@ -271,6 +270,6 @@ def unread_texts(context: Context, spaces: Sequence[Any]) -> tuple[MetricWarning
     )
     if not texts or all(getattr(space, "embedder", None) is not None for space in spaces):
         return ()
-    cure = ", and distances do with space=TablePreprocessor(embedder=...)"
+    cure = ", and distances include them with space=TablePreprocessor(embedder=...)"
     said = _LEFT_OUT.format(texts=texts, which="skeval.text", cure=cure)
     return (TextLeftOutWarning(said),)

@@ -13,7 +13,7 @@ from skeval.steps.neighbors import rows_of
 from skeval.steps.samples import drawn_positions, named_seed, sample_size
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 
-_FAR = 1e6  # standard deviations; squares of larger numbers swamp all others
+_FAR = 1e6  # maximum in standard deviations, because larger squares would dominate all others
 
 
 @shared
@@ -25,9 +25,9 @@ def vectors(
     max_rows: int | None = None,
     seed: int = 0,
 ) -> np.ndarray:
-    """Get the rows of a role as vectors that have a mean; the order of columns is their names'."""
-    # In space "gower", and in "euclidean", they are those of "euclidean". Nothing lies
-    # farther out than a million standard deviations.
+    """Get the rows of a role as vectors that have a mean, with columns ordered by name."""
+    # For the space "gower", the vectors of "euclidean" are used. Values are clipped at a million
+    # standard deviations.
     if not isinstance(space, str):
         size = sample_size(context, role, max_rows)
         return rows_of(context, role, OfTrain(space), columns, size, seed)
@@ -39,12 +39,12 @@ def vectors(
     chosen = set(chosen_columns(context.schema, columns))
     order = np.argsort(owners, kind="stable")
     rows = whole[:, order[[name in chosen for name in owners[order]]]]
-    # numbers that differ by the order of a sum only shall not differ; thousands of levels are
-    # gigabytes, so that each step works where the numbers are
+    # Rounding makes numbers equal that differ only by the order of a sum. Thousands of categories
+    # need gigabytes, so that each step works in place.
     np.clip(rows, -_FAR, _FAR, out=rows)
     np.round(rows, 9, out=rows)
     rows += 0.0
-    # the rows that `rows_of` takes
+    # the rows that `rows_of` returns
     size = sample_size(context, role, max_rows)
     return (
         rows if size is None else rows[drawn_positions(context, role, size, named_seed(role, seed))]
@@ -52,7 +52,7 @@ def vectors(
 
 
 def feature_owners(context: Context) -> list[str]:
-    """Return which column each feature of space "euclidean" stems from."""
+    """Return the column of each feature of the space "euclidean"."""
     n_cells = preprocessor(context, OfTrain("euclidean")).n_cells_
     numeric = context.schema.columns(*NUMERIC)
     nominal = [name for name in context.schema.columns(*NOMINAL) for _ in range(n_cells[name])]

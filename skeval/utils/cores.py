@@ -1,8 +1,8 @@
-"""Threads that metrics share: a core that one metric leaves idle helps in another one's search.
+"""Threads that metrics share. A core that one metric leaves idle helps in a search of another.
 
-A suite of four metrics on two cores runs two of them at a time. When a metric waits for a search
-that another one makes, or the last metric runs alone, the idle core goes to whichever search is
-running; no more threads compute at a time than were asked for.
+A suite of four metrics on two cores runs two of them at a time. If a metric waits for a search of
+another metric, or if the last metric runs alone, the idle core helps in the search that is running.
+No more threads compute at a time than requested.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Cores:
                 self._n_waiting -= 1
 
     def take_idle(self) -> bool:
-        """Take a core that nobody uses or waits for; return whether there was one."""
+        """Use a core that nobody uses or waits for, and return whether there was one."""
         with self._given:
             idle = self._free > self._n_waiting
             self._free -= idle
@@ -62,12 +62,12 @@ class Cores:
 
 
 _IN_USE: ContextVar[Cores | None] = ContextVar("cores", default=None)
-_ALONE = Cores(1)  # for callers that do not share; nobody takes it
+_ALONE = Cores(1)  # for callers that do not share
 
 
 @contextmanager
 def using(cores: Cores) -> Iterator[Cores]:
-    """Hold a core; searches of this thread share all of them."""
+    """Use one core. Searches of this thread share all cores."""
     cores.take()
     token = _IN_USE.set(cores)
     try:
@@ -93,7 +93,7 @@ def waiting() -> Iterator[None]:
 
 @contextmanager
 def sharing(n_jobs: int | None) -> Iterator[Cores]:
-    """Hold one of the cores that are shared already, or of as many as are asked for."""
+    """Use one of the cores that are shared already, or of the requested number."""
     cores = _IN_USE.get()
     if cores is None or (cores.n == 1 and n_jobs is not None):
         from joblib import effective_n_jobs
@@ -107,7 +107,7 @@ def sharing(n_jobs: int | None) -> Iterator[Cores]:
 
 
 class _Search(Generic[Item, Outcome]):
-    """Items, each taken by whichever thread is free."""
+    """Items, which are processed by the threads that are free."""
 
     def __init__(
         self, cores: Cores, function: Callable[[Item], Outcome], items: Sequence[Item]
@@ -141,7 +141,7 @@ class _Search(Generic[Item, Outcome]):
         return True
 
     def _help(self) -> None:
-        """Take items on a core of its own, which whoever waits for one gets between two items."""
+        """Process items on an additional core, which others that wait get between two items."""
         held = True
         while held and self._do_next_item():
             self.cores.give()

@@ -1,4 +1,4 @@
-"""Engines run work: in this process, in processes of joblib, or where a chosen engine takes it.
+"""Engines run work in this process, in processes of joblib, or on a chosen engine.
 
 Work goes out as tasks. A task is a pure function of small descriptors, and its arguments include
 the rows if they are in memory.
@@ -17,16 +17,16 @@ T = TypeVar("T")
 
 
 class Engine(Protocol):
-    """What runs tasks; the results depend neither on which it is nor on its number of workers."""
+    """Runs tasks. The results depend neither on the engine nor on its number of workers."""
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Start a task and return its handle, which may be an argument of another task."""
 
     def result(self, handle: Any) -> Any:
-        """Wait for a task and return what it gave."""
+        """Wait for a task and return its result."""
 
     def map(self, function: Callable[..., T], tasks: Iterable[Sequence[Any]]) -> Iterator[T]:
-        """Call a function on the arguments of each task; yield the results in order."""
+        """Call a function on the arguments of each task, and yield the results in order."""
 
     def reduce(
         self,
@@ -34,17 +34,17 @@ class Engine(Protocol):
         tasks: Iterable[Sequence[Any]],
         merge: Callable[[list[T]], T],
     ) -> T:
-        """Call a function on the arguments of each task; merge the results, in order."""
+        """Call a function on the arguments of each task, and merge the results in order."""
 
 
 @dataclass(frozen=True)
 class LocalEngine:
-    """The machine itself: single tasks run at once in this process, many in processes of joblib."""
+    """Runs single tasks in this process, and many tasks in processes of joblib."""
 
     n_jobs: int | None = None
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call the function; the handle is what it returns."""
+        """Call the function. The handle is its result."""
         return function(*arguments)
 
     def result(self, handle: Any) -> Any:
@@ -52,7 +52,7 @@ class LocalEngine:
         return handle
 
     def map(self, function: Callable[..., T], tasks: Iterable[Sequence[Any]]) -> Iterator[T]:
-        """Yield the results in order; rows reach the processes through pipes, never as files."""
+        """Yield the results in order. Rows reach the processes through pipes, never as files."""
         from joblib import Parallel, delayed  # half of the time of `skeval --help`
 
         calls = (delayed(function)(*task) for task in tasks)
@@ -67,7 +67,7 @@ class LocalEngine:
         tasks: Iterable[Sequence[Any]],
         merge: Callable[[list[T]], T],
     ) -> T:
-        """Merge one result after the other, so that no more than two are held."""
+        """Merge one result after the other, so that at most two are in memory."""
         results = (function(*task) for task in tasks)
         return reduce(lambda one, other: merge([one, other]), results)
 
@@ -77,7 +77,7 @@ _CHOSEN: ContextVar[Engine | None] = ContextVar("engine", default=None)
 
 @contextmanager
 def running_on(chosen: Engine | None) -> Iterator[None]:
-    """Let work within the block run on an engine, of None on the one that is active."""
+    """Run work within the block on an engine, or on the active engine for None."""
     token = _CHOSEN.set(chosen)
     try:
         yield
@@ -86,10 +86,10 @@ def running_on(chosen: Engine | None) -> Iterator[None]:
 
 
 def current_engine(n_jobs: int | None = None) -> Engine:
-    """Return the engine of the block, else the active one, else this machine."""
+    """Return the engine of the block, or the active one, or otherwise this machine."""
     chosen = _CHOSEN.get()
     if chosen is None:
-        # built on this module; it does not import Dask to find out whether a client is active
+        # imported here because it depends on this module. Dask is not imported if it is unused
         from skeval.scale.engines import active_engine
 
         chosen = active_engine()

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, to paths that are checked before the work starts."""
+"""Files that are written completely or not at all, to paths that are checked before the work."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from skeval.exceptions import InvalidParameterError
 
 
 def check_output(path: str | Path, endings: Collection[str], *, owner: str) -> Path:
-    """Refuse a path that nothing can be written to, before the work whose result it is for."""
+    """Raise an error before the work if its result cannot be written to a path."""
     path = Path(path)
     if path.is_dir():
         example = path / f"{owner}{next(iter(endings))}"
-        raise InvalidParameterError(f"{owner}: {path} is a folder; name a file, such as {example}.")
+        raise InvalidParameterError(f"{owner}: {path} is a folder. Specify a file: {example}.")
     if path.suffix.lower() not in endings:
         *others, last = endings
         known = f"{', '.join(others)} or {last}" if others else last
         said = f"{path} must end in {known}."
         raise InvalidParameterError(f"{owner}: {said}")
     if not path.parent.is_dir():
-        raise InvalidParameterError(f"{owner}: there is no folder {path.parent}; make it first.")
+        raise InvalidParameterError(f"{owner}: there is no folder {path.parent}. Create it first.")
     with _add_path_to_errors(path):
         target = _target(path)
     if target.is_file() or not target.exists():
@@ -37,8 +37,8 @@ def check_output(path: str | Path, endings: Collection[str], *, owner: str) -> P
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
     """Give a temporary file in the folder of `path` to write to, and rename it on success."""
-    # A run that fails leaves an existing file as it was. The mode of an existing file is kept,
-    # and a link stays one: the file that it points to is replaced.
+    # A run that fails leaves an existing file unchanged. The mode of an existing file is kept. If
+    # the path is a link, the file that it points to is replaced.
     path = Path(path)
     target = _target(path)
     with _add_path_to_errors(path):
@@ -63,7 +63,7 @@ def _target(path: Path) -> Path:
 
 
 def _create_part_file(target: Path) -> Path:
-    """Return a new, empty file next to `target`, of the same mode."""
+    """Return a new, empty file with the same mode in the folder of `target`."""
     if target.exists() and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, "The file is read-only")
     # the name is short for any target because file systems have a limit

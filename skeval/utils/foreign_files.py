@@ -1,4 +1,4 @@
-"""Files that somebody else may have written: read within bounds, and refused in one sentence."""
+"""Files from other people, which are read within limits and refused in one sentence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 _MAX_BYTES = 2**26  # a larger file of scores or a schema is refused
 _MAX_TOML_BYTES = 2**20  # a larger policy or release file is refused
-MAX_KEY_PARTS = 16  # `tomllib` takes time and memory quadratic in the parts
+MAX_KEY_PARTS = 16  # time and memory of `tomllib` are quadratic in the parts
 _KEY_PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
 _LONG_KEY = re.compile(rf"(?<![\w-]){_KEY_PART}(?:[ \t]*+\.[ \t]*+{_KEY_PART}){{{MAX_KEY_PARTS}}}")
 
@@ -31,7 +31,7 @@ def foreign_text(
         with Path(path).open("rb") as file:
             held = file.read(most + 1)
         if len(held) > most:
-            raise error(f"{path} is larger than {most:,} bytes, which no such file is.")
+            raise error(f"{path} is larger than {most:,} bytes, the limit for such files.")
         return held.decode("utf-8-sig")
     except FileNotFoundError as why:
         raise error(f"there is no file {path}.") from why
@@ -40,11 +40,11 @@ def foreign_text(
     except (ValueError, MemoryError) as why:
         if isinstance(why, SkevalError):
             raise
-        raise error(f"{str(path)!r} holds no text in UTF-8.") from why
+        raise error(f"{str(path)!r} is not a text file in UTF-8.") from why
 
 
 def _is_endless(path: Path) -> bool:
-    """Return whether a path is a pipe or a device: opening or reading it might never end."""
+    """Return whether a path is a pipe or a device, because reading it might never end."""
     return path.exists() and not (path.is_file() or path.is_dir())
 
 
@@ -55,21 +55,21 @@ def foreign_json(path: str | Path, *, error: type[SkevalError] = InvalidParamete
         return json.loads(text)
     except (ValueError, RecursionError, MemoryError) as why:
         said = "it is nested too deeply" if isinstance(why, RecursionError) else str(why)
-        raise error(f"{path} is no JSON: {said}.") from why
+        raise error(f"{path} is not a JSON file: {said}.") from why
 
 
 def foreign_toml(path: str | Path, make: Callable[[dict[str, Any]], T]) -> T:
-    """Return what is made of the content of a TOML file that somebody else may have written."""
+    """Return the object made from a TOML file that somebody else may have written."""
     text = foreign_text(path, most=_MAX_TOML_BYTES)
     if _LONG_KEY.search(text):
         raise InvalidParameterError(
-            f"{path} has a key of more than {MAX_KEY_PARTS} parts with dots between them, and no "
-            "such file needs one; write a shorter key."
+            f"{path} has a key of more than {MAX_KEY_PARTS} parts with dots between them, which "
+            "is the limit. Use a shorter key."
         )
     try:
         content = tomllib.loads(text)
     except (ValueError, OverflowError, RecursionError, MemoryError) as why:
-        raise InvalidParameterError(f"{path} is no TOML: {why}.") from why
+        raise InvalidParameterError(f"{path} is not a TOML file: {why}.") from why
     try:
         return make(content)
     except InvalidParameterError as error:

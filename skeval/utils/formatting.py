@@ -1,4 +1,4 @@
-"""Numbers and names as a reader wants them, in sentences and figures."""
+"""Numbers and names in the form of sentences and figures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 NOTHING = "\N{EN DASH}"
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-_MAX_DIGITS = 6  # tried before two numbers are called equal
+_MAX_DIGITS = 6  # maximum number of digits to show a difference of two numbers
 _SCORE_NAMES = {
     "roc_auc": "ROC-AUC",
     "average_precision": "average precision",
@@ -28,8 +28,8 @@ _SCORE_NAMES = {
 _ABBREVIATED = {
     "KS": "Kolmogorov-Smirnov",
     "TV": "total variation",
-    "NNAA": "nearest-neighbour adversarial accuracy",
-    "NN": "nearest-neighbour",
+    "NNAA": "nearest-neighbor adversarial accuracy",
+    "NN": "nearest-neighbor",
     "PRD": "precision-recall",
     "BN": "Bayesian network",
     "GM": "Gaussian mixture",
@@ -45,7 +45,7 @@ _ABBREVIATED = {
     "TSTR": "train on synthetic, test on real (TSTR)",
     "TRTS": "train on real, test on synthetic (TRTS)",
     "TSTS": "train on synthetic, test on synthetic (TSTS)",
-    "NNDR": "nearest-neighbour distance ratio (NNDR)",
+    "NNDR": "nearest-neighbor distance ratio (NNDR)",
 }
 _WORD = re.compile(r"[A-Z]\d|[A-Z]+(?=[A-Z][a-z]|\b)|[A-Z]?[a-z]+|\d+")
 # a capital that begins a word
@@ -54,7 +54,7 @@ _LETTER = re.compile(r"\b([A-Z]) (?=[a-z])")
 
 
 def number(value: float | str | None, digits: int = 3) -> str:
-    """Return three significant digits, or another number of them; a dash for nan and None."""
+    """Return a number with its significant digits, or a dash for nan and None."""
     value = as_float(value)
     if math.isnan(value):
         return NOTHING
@@ -67,7 +67,7 @@ def number(value: float | str | None, digits: int = 3) -> str:
 
 
 def percent(share: float | None, digits: int = 1) -> str:
-    """Return a share as a percentage; tiny ones are not rounded to nothing."""
+    """Return a fraction as a percentage. Tiny fractions are not rounded to zero."""
     value = round(100.0 * as_float(share), 9)  # 0.0905 is 9.05%, not 9.0499...%
     if math.isnan(value):
         return NOTHING
@@ -78,7 +78,7 @@ def percent(share: float | None, digits: int = 1) -> str:
 
 
 def pair(first: float, second: float, *, share: bool) -> tuple[str, str]:
-    """Return two numbers or shares with as many digits as show which is the larger."""
+    """Return two numbers or fractions, with enough digits to show which is larger."""
     for more in range(_MAX_DIGITS if first != second else 0):
         if share:
             texts = percent(first, 1 + more), percent(second, 1 + more)
@@ -90,7 +90,7 @@ def pair(first: float, second: float, *, share: bool) -> tuple[str, str]:
 
 
 def snake_case(metric: str) -> str:
-    """Return the name of a class as results are named: words in lower case."""
+    """Return the name of a class as in results, which is words in lower case."""
     return _CAPITAL.sub("_", metric).lower()
 
 
@@ -110,7 +110,7 @@ def scoring_in_words(scoring: str) -> str:
 
 
 def shown_interval(interval: tuple[float, float] | None) -> str:
-    """Return an interval in words; nothing without one."""
+    """Return an interval in words, or an empty text without an interval."""
     if interval is None:
         return ""
     low, high = interval
@@ -125,14 +125,14 @@ def join_names(names: Sequence[str], word: str = "and") -> str:
 
 
 def names_in_words(names: Sequence[str], most: int = 3) -> str:
-    """Return names as a sentence has them; of more than `most`, the last are counted."""
+    """Return names for a sentence. If there are more than `most`, the last are counted."""
     if len(names) <= most:
         return join_names(names)
     return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} others"
 
 
 def format_mean_count(n: float) -> str:
-    """Return a count of persons or rows in words that stay true where it is a mean of counts."""
+    """Return a count in words that are also correct for a mean of counts."""
     if n == round(n):
         return f"{n:,.0f}"
     return f"about {n:,.0f}" if n > 1.0 else "fewer than 1"
@@ -144,24 +144,24 @@ def format_count(n: int, what: str) -> str:
 
 
 def format_baseline(baseline: float | None) -> str:
-    """Return the end of a sentence on a share: what share fresh rows have; nothing without one."""
-    return "" if baseline is None else f"; {percent(baseline)} with fresh real rows in their place"
+    """Return the baseline for the end of a sentence about a fraction, or an empty text."""
+    return "" if baseline is None else f" (baseline {percent(baseline)})"
 
 
 def did_you_mean(unknown: Iterable[str], known: Iterable[str]) -> str:
-    """Return a question for the known names that misspelt ones are near to; nothing without any."""
+    """Return a question for the known names that are similar to unknown ones, or an empty text."""
     known = list(known)
     near = [one for name in unknown for one in difflib.get_close_matches(name, known, n=1)]
     return f" Did you mean {', '.join(map(repr, dict.fromkeys(near)))}?" if near else ""
 
 
 def printable(text: str) -> str:
-    """Return a text with what terminals obey and do not show replaced, and halves of surrogates."""
+    """Return a text in which control characters and surrogates are replaced."""
     return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def as_float(value: Any) -> float:
-    """Return a number that went through JSON or not: None is nan, "inf" infinite."""
+    """Return a number that may come from JSON. None is nan, and "inf" is infinite."""
     return float("nan") if value is None else float(value)
 
 

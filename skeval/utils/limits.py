@@ -14,19 +14,19 @@ from skeval.utils.engines import with_current_engine
 from skeval.utils.memory import resident_bytes
 
 T = TypeVar("T")
-_TICK = 0.02  # seconds between looks at clock and memory
-_GRACE = 1.0  # seconds for work to end after it was told to
-_NO_MEMORY = "there was not enough memory for it; fewer rows, or columns, take less."
+_TICK = 0.02  # seconds between checks of the clock and the memory
+_GRACE = 1.0  # seconds for work to end after the request to stop
+_NO_MEMORY = "there was not enough memory for it. Use fewer rows or columns."
 _TOO_LONG = "it took longer than {} seconds, and was stopped."
 _TOO_MUCH = "it took more than {} bytes, and was stopped."
 
 
 class Stopped(BaseException):
-    """Work went beyond its limit; no error, so that nothing that is stopped swallows it."""
+    """Work exceeded its limit. It is not an Exception, so that stopped work does not catch it."""
 
 
 def within_limits(work: Callable[[], T], seconds: float | None, n_bytes: int | None) -> T:
-    """Do work in a thread that is told to stop when it takes too long or too much."""
+    """Do work in a thread that is stopped if it exceeds the time or the memory."""
     if seconds is None and n_bytes is None:
         try:
             return work()

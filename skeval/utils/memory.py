@@ -1,4 +1,4 @@
-"""The memory that a process may still take, of the machine and of the container that it runs in."""
+"""The memory that is free for a process, on the machine and in its container."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-SHARE = 0.8  # a metric may take this fraction of the free memory
-_CEILING = 0.9  # the process may take this fraction of the free memory
+SHARE = 0.8  # a metric may use this fraction of the free memory
+_CEILING = 0.9  # the process may use this fraction of the free memory
 _RESERVED = 2**30  # bytes that allocators reserve and do not use
-_NO_LIMIT = 2**60  # what stands for none in groups of the first kind
+_NO_LIMIT = 2**60  # the value for no limit in groups of the first kind
 _GROUPS = Path("sys/fs/cgroup")
 _STATM = Path("/proc/self/statm")
-# files of a group, by kind: the limit, what is used, and what of that are pages of files
+# files of a group by kind, with the limit, the memory in use, and the pages of files in it
 _FILES = {
     "": ("memory.max", "memory.current", "inactive_file"),
     "memory": ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
@@ -23,16 +23,16 @@ _FILES = {
 
 
 def free_memory(root: Path = Path("/")) -> int | None:
-    """Return the bytes that the process can still take; None where the system does not say."""
+    """Return the bytes that the process can still use, or None if the system does not report it."""
     free = [*_free_of_machine(root), *_free_of_groups(root)]
     return max(0, min(free)) if free else None
 
 
 @contextmanager
 def limit_memory() -> Iterator[None]:
-    """Let an allocation beyond what is free fail at once, where the system can: `MemoryError`.
+    """Let an allocation that exceeds the free memory fail at once with `MemoryError`, if possible.
 
-    Otherwise the system ends any process that it finds large, without a word.
+    Otherwise, the system may end a large process without a message.
     """
     free = free_memory()
     try:
@@ -53,19 +53,19 @@ def limit_memory() -> Iterator[None]:
 
 
 def held_bytes() -> int:
-    """Return the bytes of data that the process holds or has reserved."""
+    """Return the bytes of data that the process uses or has reserved."""
     return _read_entry(Path("/proc/self/status"), "VmData:") or 0
 
 
 def resident_bytes() -> float:
-    """Return the resident set size of this process; if the system does not say, the largest."""
+    """Return the resident set size of this process, or the largest one if it is not known."""
     if not _STATM.exists():
         return highest_bytes()
     return float(int(_STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE"))
 
 
 def highest_bytes() -> float:
-    """Return the largest resident set size that this process ever had; nan on Windows."""
+    """Return the largest resident set size that this process had so far, or nan on Windows."""
     if sys.platform == "win32":
         return math.nan
     import resource
@@ -92,7 +92,8 @@ def _free_of_groups(root: Path) -> Iterator[int]:
         _, kinds, path = line.split(":", 2)
         for kind in set(kinds.split(",")) & set(_FILES):
             top = root / _GROUPS / kind
-            # inside a container the path may be that of the host, and the group the top folder
+            # inside a container, the path may be a path of the host, and the group is the top
+            # folder
             own = top / path.lstrip("/")
             for folder in (own, *own.parents):
                 yield from _free_of_group(folder, *_FILES[kind])

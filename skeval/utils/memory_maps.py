@@ -13,11 +13,11 @@ Shape = tuple[int, ...]
 
 
 def memory_mapped_array(shape: Shape, dtype: Any) -> np.ndarray:
-    """Return an array, column by column, in a temporary file: it may be larger than memory."""
-    # The file ends with the array; the system keeps in memory what of it is in use.
+    """Return an array in a temporary file, column by column. It may be larger than the memory."""
+    # The file is deleted with the array. The system keeps in memory the part that is in use.
     import numpy as np
 
     with tempfile.TemporaryFile(prefix="skeval-") as file:
-        # nothing can be mapped that is empty
+        # an empty file cannot be mapped
         flat = np.memmap(file, dtype=dtype, mode="w+", shape=(max(1, math.prod(shape)),))
     return cast("np.ndarray", flat[: math.prod(shape)].reshape(shape, order="F"))

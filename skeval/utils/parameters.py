@@ -1,8 +1,8 @@
-"""Parameters are declared once: the annotations of `__init__` are the sets of their legal values.
+"""Declaration of parameters. The annotations of `__init__` are the sets of valid values.
 
-``Literal``, ``bool``, ``X | None`` and unions say all there is to say; ``Annotated`` adds an
-:class:`Interval` to a number, and a :class:`Legal` to anything else. A parameter whose annotation
-states no set, as `int` or `Any`, is not checked. What occurs often has a name::
+``Literal``, ``bool``, ``X | None`` and unions specify a set by themselves. ``Annotated`` adds an
+:class:`Interval` to a number, and a :class:`Legal` to any other type. If an annotation specifies no
+set, for example `int` or `Any`, the parameter is not checked. Frequent annotations have a name::
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ _SHORT.maxstring = _SHORT.maxother = 80
 
 
 class Constraint(Protocol):
-    """What an :class:`Interval` and a :class:`Legal` have in common."""
+    """Common methods of :class:`Interval` and :class:`Legal`."""
 
     @property
     def description(self) -> str:
@@ -52,16 +52,16 @@ class Constraint(Protocol):
 
 @dataclass(frozen=True)
 class Interval:
-    """Numbers between two bounds, None for no bound; in ``Annotated``, of the annotated type.
+    """Interval of numbers. In ``Annotated``, the annotated type specifies the kind.
 
     Parameters
     ----------
     low, high : float, optional
-        The bounds.
+        The bounds. None means no bound.
     closed : {"both", "left", "neither"}, default="both"
-        Which of the bounds lie in the interval.
+        Which of the bounds are part of the interval.
     kind : {int, float}, default=float
-        The kind of numbers; bools are none.
+        Kind of the numbers. Bools are not accepted.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class Interval:
 
     @property
     def description(self) -> str:
-        """The interval as mathematicians write it; "a number" or "an int" if it has no bounds."""
+        """The interval in mathematical notation, or "a number" or "an int" without bounds."""
         if self.low is None and self.high is None:
             return "an int" if self.kind is int else "a number"
         left = "(" if self.closed == "neither" or self.low is None else "["
@@ -88,13 +88,13 @@ class Interval:
 
     @property
     def illegal(self) -> object:
-        """A number beyond a bound."""
+        """A number outside the interval."""
         if self.low is not None:
             return self.kind(self.low - 1)
         return "not a number" if self.high is None else self.kind(self.high + 1)
 
     def accepts(self, value: object, /) -> bool:
-        """Return whether `value` is a number of the kind within the bounds; bools are none."""
+        """Return whether `value` is a number of the kind within the bounds. Bools are not."""
         number = Integral if self.kind is int else Real
         if isinstance(value, bool) or not isinstance(value, number):
             return False
@@ -106,7 +106,7 @@ class Interval:
 
 @dataclass(frozen=True, eq=False)
 class Legal:
-    """Any set of values; in ``Annotated``, it decides about None too.
+    """Any set of values. In ``Annotated``, it also decides about None.
 
     Parameters
     ----------
@@ -117,8 +117,8 @@ class Legal:
     illegal : object
         A value outside the set, for the common checks.
     names_columns : bool, default=False
-        Whether a string or a list of strings names columns of the table that are to be measured:
-        that the table has them is then checked at fit.
+        Whether a string or a list of strings names columns to evaluate. If so, `fit` checks that
+        the table contains them.
 
     Examples
     --------
@@ -134,7 +134,7 @@ class Legal:
 
 
 def one_of(values: Sequence[object]) -> Legal:
-    """Return the set of a few named values, types included: what ``Literal`` means."""
+    """Return the set of a few named values, including their types, as in ``Literal``."""
     return Legal(
         " or ".join(map(repr, values)),
         lambda value: any(type(value) is type(known) and value == known for known in values),
@@ -143,7 +143,7 @@ def one_of(values: Sequence[object]) -> Legal:
 
 
 def some_of(description: str, names: Sequence[str], alone: Sequence[str]) -> Legal:
-    """Return the set of the non-empty lists of some names, and of a few names that stand alone."""
+    """Return the set of the non-empty lists of some names, and of a few single names."""
 
     def is_legal(value: object) -> bool:
         if isinstance(value, list | tuple):
@@ -180,7 +180,7 @@ def are_columns(value: object) -> bool:
 
 
 def legal_sets(declared: Callable[..., Any]) -> Mapping[str, Constraint]:
-    """Get the legal set of each parameter of a class or function, read off its annotations once."""
+    """Get the legal set of each parameter of a class or function from its annotations, cached."""
     if declared not in _READ:
         hints = hints_of(declared) if isinstance(declared, type) else _hints(declared)
         sets = {name: _legal_set(hint) for name, hint in hints.items()}
@@ -196,7 +196,7 @@ def _hints(function: Any) -> dict[str, Any]:
 
 
 def hints_of(kind: type) -> dict[str, Any]:
-    """Return the annotations of the parameters of a class: of its `__init__`, or of its fields."""
+    """Return the annotations of the parameters of a class, from its `__init__` or its fields."""
     owner = next(base for base in kind.__mro__ if "__init__" in vars(base))
     if "__dataclass_fields__" not in vars(owner):
         return _hints(vars(owner)["__init__"])
@@ -213,13 +213,13 @@ def _evaluate_annotations(annotations: Mapping[str, Any], names: dict[str, Any])
     hints: dict[str, Any] = {}
     for name, hint in annotations.items():
         alone = types.SimpleNamespace(__annotations__={name: hint})
-        with suppress(Exception):  # evaluating one may raise anything: it then states no set
+        with suppress(Exception):  # an annotation that raises any error specifies no set
             hints |= get_type_hints(alone, globalns=names, include_extras=True)
     return hints
 
 
 def _legal_set(hint: Any) -> Constraint | None:
-    """Return the set that an annotation states; None if it states none."""
+    """Return the set that an annotation states, or None."""
     hint = getattr(hint, "__value__", hint)  # a type statement makes an alias
     if hint is bool:
         return one_of((True, False))
@@ -233,7 +233,7 @@ def _legal_set(hint: Any) -> Constraint | None:
 
 
 def _annotated_set(hint: Any, *metadata: object) -> Constraint | None:
-    """Return the set that the metadata of ``Annotated`` states, or else what is annotated."""
+    """Return the set that the metadata or the type of ``Annotated`` states."""
     stated = next((one for one in metadata if isinstance(one, Interval | Legal)), None)
     if not isinstance(stated, Interval):
         return stated or _legal_set(hint)
@@ -243,7 +243,7 @@ def _annotated_set(hint: Any, *metadata: object) -> Constraint | None:
 
 
 def _union_set(hints: Sequence[Any]) -> Constraint | None:
-    """Return the union of the sets that all parts state; None if one of them states none."""
+    """Return the union of the sets of all parts, or None if one of them states no set."""
     sets = [_legal_set(hint) for hint in hints if hint is not types.NoneType]
     known = [one for one in sets if one is not None]
     if not known or len(known) < len(sets):
@@ -286,11 +286,11 @@ N_SEEDS = 2**32  # scikit-learn accepts seeds below this
 Seed = Annotated[int, Interval(0, N_SEEDS - 1)]
 Count = Annotated[int, Interval(1)]
 BinCount = Annotated[int, Interval(2)]
-# rows of a group or level that a result names by itself: with fewer it would say who is in it
+# rows of a group or category that a result names, because smaller groups may reveal records
 GroupSize = Annotated[int, Interval(10)]
-# how numbers are cut into bins; "-plain" gives frequent values no cells of their own
+# how numbers are cut into bins. With "-plain", frequent values do not get separate bins
 Strategy = Literal["uniform", "quantile", "uniform-plain", "quantile-plain"]
-# how a metric measures tables that need not fit in memory
+# how a metric evaluates tables that may be larger than memory
 Scaling = Literal["counts", "sorted runs", "neighbours", "sampled"]
 JobCount = Annotated[
     int, Legal("an int other than 0", lambda n: n != 0 and Interval(kind=int).accepts(n), 0)
@@ -307,7 +307,7 @@ _COLUMNS = Legal(
     names_columns=True,
 )
 Columns = Annotated[int | list[str] | None, _COLUMNS]
-# those of text and ids too, which other metrics cannot measure
+# text and ID columns too, which other metrics cannot evaluate
 AnyColumns = Annotated[int | list[str] | None, replace(_COLUMNS, names_columns=False)]
 ColumnName = Annotated[str, Legal("the name of a column", is_text, -1, names_columns=True)]
 Label = Annotated[

@@ -1,4 +1,4 @@
-"""Patterns from files of strangers: those that end soon on any cell, and no others."""
+"""Patterns from files of other people, which are refused if the search may be long."""
 
 from __future__ import annotations
 
@@ -42,21 +42,21 @@ def bounded_pattern(pattern: str, column: str) -> str:
     fits = whole and n_repeats <= _MAX_REPEATS and ways <= _MAX_WAYS
     if not fits or (room := _room(ways, n_repeats, len(pattern))) < _MIN_ROOM:
         raise InvalidParameterError(
-            f"the pattern of {column} must be of characters, classes and groups that are not "
-            f"repeated, with at most {_MAX_REPEATS} of * + ? {{m,n}} and the fewer alternatives "
-            f"the more of these, so that it ends soon on any cell; got {str(pattern)[:60]!r}."
+            f"the pattern of {column} may contain characters, classes and groups that are not "
+            f"repeated, with at most {_MAX_REPEATS} of * + ? {{m,n}} and few alternatives, so that "
+            f"the search ends soon in any cell. Received {str(pattern)[:60]!r}."
         )
     try:
         re.compile(pattern)
-    except re.error as error:  # here, since its place is counted from the beginning
+    except re.error as error:  # here, because the error counts from the beginning
         fault = f"the pattern of {column} cannot be read: {error}."
         raise InvalidParameterError(fault) from error
     return rf"(?=[\s\S]{{0,{room}}}\Z)(?:{pattern})"
 
 
 def _room(ways: int, n_repeats: int, length: int) -> int:
-    """Return how long a cell may be, that all places of the repeats in it are tried in time."""
+    """Return how long a cell may be, so that all places of the repeats are tried in time."""
     if not n_repeats:
         return _ROOM[0]
-    places = _MAX_STEPS / (ways * (length + _OF_A_PLACE))  # room ** n / n! places are tried
+    places = _MAX_STEPS / (ways * (length + _OF_A_PLACE))  # length ** n / n! places are tried
     return min(_ROOM[n_repeats], int((places * math.factorial(n_repeats)) ** (1 / n_repeats)))

@@ -1,4 +1,4 @@
-"""Progress of long work: bars, or lines if nothing can move."""
+"""Progress of long work, as bars or as lines if the terminal cannot show bars."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Literal
 
 Progress = Callable[[str, int, int], None]
 Shown = bool | Literal["lines"]
-_FIRST = 2.0  # seconds before work is long
-_MAX_WAIT = 60.0  # seconds between lines
-_SHORTEST = 1.0  # seconds that are worth a word
+_FIRST = 2.0  # seconds until the first line
+_MAX_WAIT = 60.0  # maximum number of seconds between lines
+_SHORTEST = 1.0  # shorter times are not shown
 
 
 @contextmanager
 def show_progress(wanted: Shown) -> Iterator[Callable[[str], Progress | None]]:
-    """Give what makes a callback of a verb, such as "measured": it shows how far the work is."""
+    """Yield a function that makes a progress callback from a verb such as "measured"."""
     from rich.console import Console
 
     console = Console(stderr=True)
@@ -59,14 +59,14 @@ def _bars(console: object) -> Iterator[Callable[[str], Progress]]:
 
 
 class _Lines:
-    """Writes how far work is after 2 seconds, 4, 8 and so on, then every minute."""
+    """Writes the progress of the work after 2 seconds, 4, 8 and so on, then every minute."""
 
     def __init__(self, write: Callable[[str], None]) -> None:
         self.over = threading.Event()
         self._write, self._start = write, time.perf_counter()
         self._state: tuple[str, int, list[float]] = ("", 0, [])
         # Thread.start would wait forever for a thread that finds no memory to begin
-        with suppress(RuntimeError):  # no thread can be made: there are no lines then
+        with suppress(RuntimeError):  # if no thread can be made, no lines are written
             _thread.start_new_thread(self._run, ())
 
     def tick(self, verb: str) -> Progress:
@@ -86,12 +86,12 @@ class _Lines:
                 return
             verb, total, ends = self._state
             seconds = time.perf_counter() - self._start
-            if total or seconds >= _SHORTEST:  # a piece of work that has just begun says nothing
+            if total or seconds >= _SHORTEST:  # no line for work that has just begun
                 self._write(progress_line(verb, total, seconds, list(ends)))
 
 
 def waits() -> Iterator[float]:
-    """Yield the seconds from line to line."""
+    """Yield the numbers of seconds between lines."""
     wait = _FIRST
     while True:
         yield wait
@@ -99,20 +99,20 @@ def waits() -> Iterator[float]:
 
 
 def progress_line(verb: str, total: int, seconds: float, ends: Sequence[float] = ()) -> str:
-    """Return a line on how far work is."""
+    """Return a line about the progress of the work."""
     if not total:
-        return f"skeval: at work for {seconds:.0f} s"
+        return f"skeval: {seconds:.0f} s elapsed"
     text = f"skeval: {len(ends)} of {total} {verb} after {seconds:.0f} s"
     since = seconds - ends[-1] if ends else seconds
     is_known = 0 < len(ends) < total
     return (
-        f"{text}, the next one at work for {since:.0f} s"
+        f"{text}, the current one running for {since:.0f} s"
         if is_known and since >= _SHORTEST
         else text
     )
 
 
 def note_ends(ends: list[float], done: int, now: float) -> None:
-    """Note when pieces were done, of which several may be at once."""
+    """Record the end times of pieces of work, of which several may end at once."""
     ends[done:] = []
     ends += [now] * (done - len(ends))

@@ -15,7 +15,7 @@ R = TypeVar("R")
 
 
 def with_known_names(init: Callable[P, R]) -> Callable[P, R]:
-    """Have a constructor that is given an unknown parameter name the parameters that it has."""
+    """Raise an error with the valid parameters if a constructor gets an unknown parameter."""
 
     @functools.wraps(init)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -35,7 +35,7 @@ def with_known_names(init: Callable[P, R]) -> Callable[P, R]:
 
 
 def bound_by(cure: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Have a call that does not fit the signature end in a sentence of ours, with the cure."""
+    """Raise an error with a remedy if a call does not fit the signature."""
 
     def decorator(function: Callable[P, R]) -> Callable[P, R]:
         signature = inspect.signature(function)

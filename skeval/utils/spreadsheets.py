@@ -1,4 +1,4 @@
-"""Texts of others in spreadsheets, which take some of them for formulas."""
+"""Texts of others in spreadsheets, which would treat some of them as formulas."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def no_formula(name: str) -> str:
-    """Return a text that spreadsheets do not take for a formula."""
+    """Return a text that spreadsheets do not treat as a formula."""
     return f"'{name}" if name.startswith(("=", "+", "-", "@", "\t", "\r")) else name
 
 

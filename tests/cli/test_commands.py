@@ -120,7 +120,7 @@ def test_report_of_a_column_of_texts(folder, run):
     assert code == 0, said
     page = (folder / "r.html").read_text(encoding="utf-8")
     assert 'id="texts"' in page
-    assert "leave the text columns out: note" in page
+    assert "ignore the text columns: note" in page
     assert "Zedekiah" not in page
     code, out, _ = run("evaluate", *THREE, "--suite", "fidelity", "-o", "s.json")
     assert code == 0
@@ -260,7 +260,7 @@ def test_shared_rows_are_told(folder, run):
         (("evaluate", *THREE, "-o", "scores.docx"), "must end in .txt, .csv or .json"),
         (("evaluate", *THREE, "--suite", "all"), "preset must be among"),
         (("evaluate", *THREE, "--schema", "none.json"), "there is no file none.json"),
-        (("evaluate", *THREE, "--schema", "train.csv"), "train.csv is no JSON"),
+        (("evaluate", *THREE, "--schema", "train.csv"), "train.csv is not a JSON file"),
         (("report", *THREE, "-o", "nowhere/report.pdf"), "there is no folder nowhere"),
         (("report", *THREE, "-o", "."), "is a folder; name a file"),
         (("compare", "train.csv", "train.csv"), "train.csv contains no scores"),
@@ -420,7 +420,7 @@ def test_a_schema_nested_too_deep_ends_in_one_sentence(folder, run):
     (folder / "schema.json").write_text("[" * 100_000)
     code, _, err = run("evaluate", *THREE, "--schema", "schema.json")
     assert code == 2
-    assert "schema.json is no JSON" in err
+    assert "schema.json is not a JSON file" in err
 
 
 @pytest.mark.slow
@@ -577,7 +577,7 @@ class TestFolders:
             (("train", "synthetic.csv"), "synthetic.csv: no folder"),
             (("train", "nowhere"), "nowhere: no folder"),
             (("train", "synthetic", "--schema", "nowhere.json"), "there is no file nowhere.json"),
-            (("train", "synthetic", "--schema", "train.csv"), "train.csv is no JSON"),
+            (("train", "synthetic", "--schema", "train.csv"), "train.csv is not a JSON file"),
             (
                 ("train", "synthetic", "--schema", "list.json"),
                 "form of the metadata is not supported",

@@ -108,7 +108,7 @@ def test_release_file_does_not_lower_the_level(folder, run, stated):
 def test_fact_gate_fails_without_a_count_of_copies(folder, run):
     code, _, err = run("evaluate", *LEAK, "--metrics", "ks_complement", "--fail-on", "fact")
     assert code == 1
-    assert "copies of train rows were not counted" in err
+    assert "copies of training rows were not counted" in err
 
 
 @pytest.mark.parametrize(

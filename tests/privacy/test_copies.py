@@ -136,7 +136,7 @@ def test_what_is_one_test_is_said_in_one_way(k, n_holdout):
     assert shown[0].observed == k / 200
     doubled = pd.concat([synthetic] * 2 if k else [synthetic, tables[0][:1].iloc[[0, 0]]])
     again = metrics[1].evaluate_context(context.with_synthetic(doubled)).contrast
-    assert again.what == "distinct synthetic rows that match a train row"
+    assert again.what == "distinct synthetic rows that match a training row"
 
 
 @pytest.mark.parametrize(
@@ -472,7 +472,7 @@ def test_rows_that_cannot_be_read_are_no_rows_without_copies(gaps, hidden):
     spelled.loc[:19, list(hidden)] = spelled.loc[:19, list(hidden)].map("about {:.0f}".format)
     judged = suite.evaluate(spelled).verdict()
     assert judged.outcome == ("copies found" if hidden == "ab" else "inconclusive")
-    assert "Of the rows of the release, 20 have cells that cannot be read" in judged.sentence
+    assert "In 20 rows of the release, cells cannot be read" in judged.sentence
     told = suite.evaluate(release.fillna("?") if gaps else release)["copies"].copies[0]
     assert (told.unread, told.train.beyond_chance) == (0, True)
 

@@ -580,7 +580,7 @@ def test_one_near_copy():
 def test_no_distance_leaves_exact_matches():
     train, holdout, synthetic = TOY
     result = evaluate(NearDuplicateShare(0.0), train, holdout, synthetic)
-    assert result.contrast.what == "synthetic rows that match a train row"
+    assert result.contrast.what == "synthetic rows that match a training row"
     assert result.fact == ""  # that of exact matches is theirs to say
 
 

@@ -157,9 +157,9 @@ def test_ties_and_gaps_are_named():
     )
     result = evaluated(InterRowMSAS(), train, synthetic)
     assert [str(warning) for warning in result.warnings] == [
-        "visits: of 6 synthetic rows, 1 row with the t of the row before, which keep the table's "
-        "order; 1 row after a gap in the index; 1 row without t, which are left out where order "
-        "counts; 1 row without key, which are left out."
+        "visits: the 6 synthetic rows include 1 row with the same t as the previous row (in the "
+        "order of the table), 1 row after a gap in the index, 1 row without t (ignored if the "
+        "order matters), 1 row without key (ignored)."
     ]
     shares = result.details["order"]["visits"]["synthetic"]
     assert {name: round(6 * share) for name, share in shares.items()} == dict.fromkeys(shares, 1)

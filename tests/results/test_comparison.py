@@ -467,7 +467,7 @@ def test_a_table_with_a_leak_is_never_taken_before_one_without(suite, tables):
     assert twice.recommendation.outcome is Conclusion.LEAKS
     assert twice.sentence.startswith(
         "Choose no table, because a leak was found in a and b. "
-        "In a, synthetic rows that match a train row: 100%, for holdout rows 0%; in b, "
+        "In a, synthetic rows that match a training row: 100%, for holdout rows 0%; in b, "
     )
 
 

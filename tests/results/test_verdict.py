@@ -298,7 +298,7 @@ def test_sentences_count_tests_by_evidence_and_never_clear():
     assert results.verdict().sentence == (
         "No leak found by 2 distance screens, 2 attacks and one audit. "
         "Such tests can find a leak but cannot prove that there is none. "
-        "Copies of train rows were not counted."
+        "Copies of training rows were not counted."
     )
 
 
@@ -376,12 +376,22 @@ def copies(train, holdout=0, n_distinct=100, known=1.0):
     [
         (0.001, copies(0), "leak found", "Leak found by the only test"),
         (0.001, copies(9), "leak found", "Copies found: 9 rows"),
-        (0.9, copies(9), "copies found", "Copies found: 9 rows that are unique in train"),
+        (
+            0.9,
+            copies(9),
+            "copies found",
+            "Copies found: 9 rows that are unique in the training data",
+        ),
         (0.9, copies(9, 9), "copies found", "9 rows that are unique in the holdout"),
         (0.9, copies(2, 9), "inconclusive", "Whether there is a leak cannot be determined."),
         (0.9, copies(0, n_distinct=1), "inconclusive", "1 different row, too few"),
         (0.9, copies(0, known=0.2), "inconclusive", "Most synthetic cells are missing"),
-        (0.9, copies(2), "no leak found", "2 rows that are unique in train stand in the release"),
+        (
+            0.9,
+            copies(2),
+            "no leak found",
+            "2 rows that are unique in the training data occur in the release",
+        ),
         (0.9, copies(0), "no leak found", "No leak found by one distance screen."),
     ],
 )
@@ -401,13 +411,13 @@ def test_that_no_metric_counted_copies_is_said_where_no_leak_was_found(found):
     (outcome, *_) = Policy().judge(results)
     assert outcome.passed
     for said in (results.verdict().sentence, outcome.reason):
-        assert ("opies of train rows were not counted" in said) is (not found)
+        assert ("opies of training rows were not counted" in said) is (not found)
 
 
 def test_few_copies_are_said_and_never_cleared():
     sentence = suite(a=made(0.9, copies=copies(1)), b=made(0.8)).verdict().sentence
     assert sentence.startswith(
-        "One of the rows that are unique in train stands in the release, by chance up to 3 would. "
+        "One of the rows that are unique in the training data occurs in the release, compared with up to 3 expected by chance. "
         "Apart from copies, 2 distance screens found no leak."
     )
 
@@ -481,7 +491,10 @@ def test_copies_that_few_real_rows_cannot_explain_are_not_cleared():
     doubted = Copies("rows", Copied(5, 7, usual=3), None, 100, 100)
     found = SuiteResult({"a": replace(made(0.3), copies=(doubted,))}, sizes=SIZES).verdict()
     assert found.outcome == "inconclusive"
-    assert "5 rows that are unique in train stand in the release, and too few" in found.sentence
+    assert (
+        "5 rows that are unique in the training data occur in the release. There are too few"
+        in found.sentence
+    )
     assert Copies.from_dict(doubted.to_dict()).untold == doubted.untold
 
 

@@ -151,14 +151,16 @@ def test_what_is_said_of_copies():
     few = Copies("rows", Copied(1, 3), Copied(2, 3), 400, 400)
     assert few.leak_sentence == ""
     assert few.some == (
-        "one of the rows that are unique in train stands in the release, by chance up to 3 would"
+        "one of the rows that are unique in the training data occurs in the release, "
+        "compared with up to 3 expected by chance"
     )
     many = Copies("users", Copied(9, 0), Copied(4, 3), 400, 400)
     assert many.leak_sentence == (
-        "Copies found: 9 users that are unique in train stand in the release, by chance none would."
+        "Copies found: 9 users that are unique in the training data occur in the release, "
+        "compared with none expected by chance."
     )
     assert many.some == ""
-    assert many.of_holdout.startswith("4 users that are unique in the holdout stand in the release")
+    assert many.of_holdout.startswith("4 users that are unique in the holdout occur in the release")
     assert Copies.from_dict(many.to_dict()) == many
     with raises(TypeError):
         Copies.from_dict({**many.to_dict(), "train": None})

@@ -66,10 +66,13 @@ def test_identifiers_of_train_on_clean_rows_are_found(made):
     train, holdout, synthetic = with_ids(made, 12)
     result = ExactMatchShare().fit(train, holdout).evaluate(synthetic)
     assert result.value == 0.0
-    assert "12 values of customer_id stand in the release and once in train." in result.fact
+    assert (
+        "12 values of customer_id occur in the release and once in the training data."
+        in result.fact
+    )
     verdict = SuiteResult({"copies": result}).verdict()
     assert verdict.outcome == "copies found"
-    assert "Replace values of customer_id by new ones." in verdict.sentence
+    assert "Replace values of customer_id with new values." in verdict.sentence
 
 
 @pytest.mark.parametrize("made", KINDS)

@@ -45,8 +45,12 @@ def test_the_columns_are_in_the_details_if_a_test_is_significant():
 def test_rows_that_were_copied_are_named_by_their_group():
     copied = TRAIN[TRAIN["plan"] == "premium"]
     released = pd.concat([copied, FRESH[len(copied) :]], ignore_index=True)
-    assert exposed_group(context_of(released)) == f"{len(copied)} train rows where plan is premium"
-    assert f"Most exposed are the {len(copied)} train rows" in advice_on_leak(context_of(released))
+    assert (
+        exposed_group(context_of(released)) == f"{len(copied)} training rows where plan is premium"
+    )
+    assert f"Most exposed are the {len(copied)} training rows" in advice_on_leak(
+        context_of(released)
+    )
 
 
 def test_outliers_that_were_copied_are_named():
@@ -56,7 +60,8 @@ def test_outliers_that_were_copied_are_named():
     released = pd.concat([copied, FRESH[len(copied) :]], ignore_index=True)
     group = exposed_group(context_of(released))
     assert (
-        group == f"{len(copied)} train rows among the tenth of the rows that is least like others"
+        group
+        == f"{len(copied)} training rows in the 10% of the rows that differ most from other rows"
     )
 
 
@@ -77,15 +82,15 @@ def test_to_drop_columns_is_advised_only_where_it_would_end_the_leak():
     by_row = FRESH.assign(income=TRAIN["income"] * noise, age=TRAIN["age"], joined=TRAIN["joined"])
     assert advice_on_leak(context_of(values)).startswith(NEW_VALUES)
     said = advice_on_leak(context_of(by_row))
-    assert ": drop " in said or said.startswith(NEW_VALUES)
+    assert ". Drop " in said or said.startswith(NEW_VALUES)
     assert REFIT not in said
     train, holdout, fresh = np.random.default_rng(1).normal(size=(3, 200, 8))
     copied = np.concatenate([train[:100], fresh[100:]])
     tables = [pd.DataFrame(rows, columns=list("abcdefgh")) for rows in (train, holdout, copied)]
     said = advice_on_leak(Context.of(*tables[:2]).with_synthetic(tables[2]))
     assert said.startswith(REFIT)
-    assert "; without them most of it would stay." in said
-    assert "drop" not in said
+    assert ". Without them, most of the difference would remain." in said
+    assert "Drop" not in said
 
 
 @pytest.mark.slow
@@ -107,7 +112,7 @@ def test_fresh_rows_expose_nothing(seed):
     context = context_of(make_mixed(300, random_state=seed))
     assert exposed_columns(context) == []
     assert exposed_group(context) == ""
-    assert advice_on_leak(context) == f"{REFIT} No single column stands out."
+    assert advice_on_leak(context) == f"{REFIT} No single column is more exposed than the others."
 
 
 def test_constant_and_missing_columns_are_no_obstacle():

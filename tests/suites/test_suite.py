@@ -333,7 +333,7 @@ def test_a_table_of_texts_only():
     assert measured["exact_matches"] == measured["near_duplicates"] == 0.0  # compared whole
     others = {name for name in measured if "text" not in result[name].tags.needs}
     assert others == {"exact_matches", "near_duplicates", "table_structure", "missing_values"}
-    assert any("leave the text columns out: note" in str(notice) for notice in result.notices)
+    assert any("ignore the text columns: note" in str(notice) for notice in result.notices)
     assert [name for name, found in result.items() if found.error] == ["anonymeter"]
 
 

@@ -14,7 +14,7 @@ from skeval.utils.progress import note_ends, progress_line, show_progress, waits
 @pytest.mark.parametrize(
     ("state", "text"),
     [
-        (("measured", 0, 3.0), "skeval: at work for 3 s"),
+        (("measured", 0, 3.0), "skeval: 3 s elapsed"),
         (("measured", 8, 3.0), "skeval: 0 of 8 measured after 3 s"),
         (("measured", 8, 4.0, [1, 2, 3, 4]), "skeval: 4 of 8 measured after 4 s"),
         (("measured", 8, 4.5, [1, 2, 3, 4]), "skeval: 4 of 8 measured after 4 s"),
@@ -29,7 +29,7 @@ def test_lines(state, text):
 def test_while_one_piece_takes_long_its_seconds_are_said():
     ends = [float(second) for second in range(1, 11)]
     lines = [progress_line("measured", 20, 10.0 + since, ends) for since in (30.0, 60.0, 120.0)]
-    assert lines[-1].endswith("the next one at work for 120 s")
+    assert lines[-1].endswith("the current one running for 120 s")
 
 
 def test_pieces_that_end_together_are_noted_as_one_time():

@@ -194,7 +194,7 @@ def test_what_cannot_be_attacked():
     only = evaluate(Context.of(TRAIN, HOLDOUT[:12]).with_synthetic(RELEASE), attacks=["domias"])
     assert np.isnan(only.value)
     assert only.details["left_out"] == {
-        "domias": "domias needs 10 reference rows to learn from; there are 6."
+        "domias": "domias requires at least 10 reference rows, got 6."
     }
 
 
