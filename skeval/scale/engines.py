@@ -18,6 +18,7 @@ from uuid import uuid4
 
 from skeval.exceptions import InvalidParameterError, MissingDependencyError
 from skeval.utils.engines import Engine, LocalEngine, running_on
+from skeval.utils.one_thread import one_thread
 
 T = TypeVar("T")
 TASKS_A_THREAD = 4  # sent ahead: enough to keep workers busy, few enough to hold their arguments
@@ -210,5 +211,5 @@ def _call(packed: bytes, results: Sequence[Any]) -> Any:
             f"a worker cannot import what it is to run: {error}. Install it there, or have it "
             "sent: cloudpickle.register_pickle_by_value(module)."
         ) from None
-    with engine("local"):
+    with engine("local"), one_thread():
         return function(*arguments)
