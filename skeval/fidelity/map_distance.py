@@ -8,7 +8,6 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
@@ -221,8 +220,7 @@ def basis(
     n_components = min(2, *rows.shape)
     dense = rows.shape[1] <= _MAX_DENSE or n_components == min(rows.shape)
     solver = "covariance_eigh" if dense else "arpack"
-    with threadpool_limits(1):
-        directions = PCA(n_components, svd_solver=solver, random_state=seed).fit(rows)
+    directions = PCA(n_components, svd_solver=solver, random_state=seed).fit(rows)
     x, y = places_on(directions, rows).T
     owners: list[str] = []  # the columns of the features, which are unknown for a transformer
     if isinstance(space, str):
@@ -242,8 +240,7 @@ def basis(
 
 def places_on(directions: PCA, rows: np.ndarray) -> np.ndarray:
     """Return both coordinates of rows. If there is a single direction, the second one is 0."""
-    with threadpool_limits(1):  # the number of threads would change the last bits
-        places = np.asarray(directions.transform(rows), dtype=np.float64)
+    places = np.asarray(directions.transform(rows), dtype=np.float64)
     if places.shape[1] < 2:
         places = np.column_stack([places[:, 0], np.zeros(len(places))])
     # rounding, so that the order of a summation does not move a row to the next cell

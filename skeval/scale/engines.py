@@ -18,6 +18,7 @@ from uuid import uuid4
 
 from skeval.exceptions import InvalidParameterError, MissingDependencyError
 from skeval.utils.engines import Engine, LocalEngine, running_on
+from skeval.utils.one_thread import one_thread
 
 T = TypeVar("T")
 TASKS_A_THREAD = 4  # number of tasks to send ahead, a trade-off between idle workers and memory
@@ -212,5 +213,5 @@ def _call(packed: bytes, results: Sequence[Any]) -> Any:
             "worker, or send the module with "
             "cloudpickle.register_pickle_by_value(module)."
         ) from None
-    with engine("local"):
+    with engine("local"), one_thread():
         return function(*arguments)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
 from functools import reduce
 from itertools import combinations
 from typing import NamedTuple
@@ -11,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr, ndtri
 from scipy.stats import kendalltau, rankdata
-from threadpoolctl import threadpool_limits
 
 from skeval.utils.memory_maps import memory_mapped_array
 
@@ -19,8 +17,6 @@ from skeval.utils.memory_maps import memory_mapped_array
 BLOCK = 2**20
 # rows that are multiplied in one step if values are missing, to limit the memory of the masks
 _CHUNK = 65_536
-# up to this number of columns, the bits of a product do not depend on the number of threads
-_NARROW = 32
 # a variance below this fraction of the second moment is 0 except for rounding errors
 _ROUNDING = 1e-11
 # v and k of the variance of the transformed coefficient, v / (n - k)
@@ -128,16 +124,15 @@ class Moments(NamedTuple):
 def products(z: np.ndarray, *, complete: bool) -> np.ndarray:
     """Get the sums over at most a block of rows for correlations of standardized columns."""
     z, d = np.asarray(z), z.shape[1]
-    with nullcontext() if d <= _NARROW else threadpool_limits(1, user_api="blas"):
-        if complete:
-            return (z.T @ z)[None]
-        total = np.zeros((4, d, d))
-        for start in range(0, len(z), _CHUNK):
-            rows = z[start : start + _CHUNK]
-            mask = (~np.isnan(rows)).astype(np.float64)
-            chunk = np.where(mask > 0.0, rows, 0.0)
-            # missing values are 0 in the sums
-            total += [mask.T @ mask, chunk.T @ mask, (chunk**2).T @ mask, chunk.T @ chunk]
+    if complete:
+        return (z.T @ z)[None]
+    total = np.zeros((4, d, d))
+    for start in range(0, len(z), _CHUNK):
+        rows = z[start : start + _CHUNK]
+        mask = (~np.isnan(rows)).astype(np.float64)
+        chunk = np.where(mask > 0.0, rows, 0.0)
+        # missing values are 0 in the sums
+        total += [mask.T @ mask, chunk.T @ mask, (chunk**2).T @ mask, chunk.T @ chunk]
     return total
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from skeval.core.context import Context, shared
 from skeval.steps.column_choice import ColumnChoice
@@ -90,12 +89,10 @@ def clustered_labels(
 def _runs(pooled: np.ndarray, n_clusters: int, n_runs: int, seed: int) -> list[np.ndarray]:
     from sklearn.cluster import MiniBatchKMeans
 
-    # one thread, because batches are small and threads would mostly wait for each other
-    with threadpool_limits(1):
-        return [
-            MiniBatchKMeans(n_clusters, n_init=1, random_state=int(state)).fit(pooled).labels_
-            for state in np.random.default_rng(seed).integers(2**31, size=n_runs)
-        ]
+    return [
+        MiniBatchKMeans(n_clusters, n_init=1, random_state=int(state)).fit(pooled).labels_
+        for state in np.random.default_rng(seed).integers(2**31, size=n_runs)
+    ]
 
 
 def _shares(labels: np.ndarray, n_clusters: int) -> np.ndarray:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from skeval.core.context import Context, shared
 from skeval.steps.column_choice import ColumnChoice
@@ -78,8 +77,7 @@ class Axes:
     def from_rows(cls, sample: np.ndarray, most: int = 10) -> Axes:
         """Find at most `most` axes of largest variance, or no axis if the sample does not vary."""
         centre = sample.mean(axis=0)
-        with threadpool_limits(1, user_api="blas"):  # threads of a busy machine wait for each other
-            values, vectors = np.linalg.eigh(_covariance(sample))
+        values, vectors = np.linalg.eigh(_covariance(sample))
         kept = np.flatnonzero(values > _MIN_SPREAD * max(values.max(initial=0.0), 1e-300))
         kept = kept[::-1][: min(most, max(len(sample) - 1, 0))]
         return cls(centre, vectors[:, kept] / np.sqrt(values[kept]))

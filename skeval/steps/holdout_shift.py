@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import pandas as pd
 from scipy.stats import chi2_contingency, mannwhitneyu, norm, rankdata
-from threadpoolctl import threadpool_limits
 
 from skeval.core.context import Context, shared
 from skeval.exceptions import GroupedRowsWarning, HoldoutShiftWarning, UnnoticedShiftWarning
@@ -25,6 +24,7 @@ from skeval.steps.neighbors import rows_of
 from skeval.steps.samples import measured_on
 from skeval.tables.preprocessing import NOMINAL
 from skeval.utils.formatting import percent
+from skeval.utils.one_thread import one_thread
 
 if TYPE_CHECKING:
     from skeval.core.relational_context import RelationalContext
@@ -258,8 +258,7 @@ def blind_separation(
         early_stopping=False,
         random_state=seed,
     )
-    # one thread, because threads that wait for a busy core can make this a hundred times slower
-    with threadpool_limits(1, user_api="openmp"):
+    with one_thread():  # `fit` checks the holdout before a metric is evaluated
         classifier.fit(learned_from[:, known], np.repeat([1, 0], [len(seen), len(other_seen)]))
         scores = [classifier.decision_function(rows[:, known]) for rows in (unseen, other_unseen)]
     test = mannwhitneyu(*scores, alternative="greater", method="asymptotic")

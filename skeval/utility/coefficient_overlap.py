@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 import numpy as np
 from scipy.stats import norm
-from threadpoolctl import threadpool_limits
 
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
@@ -219,8 +218,7 @@ def regression_of_role(
     design = design_of(context, question, formula)
     columns, target = design.matrices(rows_of_role(context, role, question))
     fit = logistic if design.problem.has_labels else least_squares
-    with threadpool_limits(1, user_api="blas"):  # threads would only wait for many small products
-        return fit(columns, target, confidence)
+    return fit(columns, target, confidence)
 
 
 @shared

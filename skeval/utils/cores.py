@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Generic, TypeVar, cast
 
+from skeval.utils.one_thread import one_thread
+
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
 
@@ -71,7 +73,8 @@ def using(cores: Cores) -> Iterator[Cores]:
     cores.take()
     token = _IN_USE.set(cores)
     try:
-        yield cores
+        with one_thread():
+            yield cores
     finally:
         _IN_USE.reset(token)
         cores.give()
@@ -93,7 +96,10 @@ def waiting() -> Iterator[None]:
 
 @contextmanager
 def sharing(n_jobs: int | None) -> Iterator[Cores]:
-    """Use one of the cores that are shared already, or of the requested number."""
+    """Use one of the cores that are shared already, or of the requested number.
+
+    Meanwhile, BLAS and OpenMP use one thread.
+    """
     cores = _IN_USE.get()
     if cores is None or (cores.n == 1 and n_jobs is not None):
         from joblib import effective_n_jobs
@@ -103,7 +109,8 @@ def sharing(n_jobs: int | None) -> Iterator[Cores]:
             with using(Cores(n)) as own:
                 yield own
             return
-    yield cores or _ALONE
+    with one_thread():
+        yield cores or _ALONE
 
 
 class _Search(Generic[Item, Outcome]):

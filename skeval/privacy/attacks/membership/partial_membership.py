@@ -7,7 +7,6 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
@@ -314,9 +313,8 @@ def clues_test(
     ]
 
     def deviations(labels: np.ndarray) -> Iterator[np.ndarray]:
-        with threadpool_limits(1, user_api="blas"):
-            # sums of the same rows in another order are equal
-            yield from (np.round(one @ labels.astype(np.float64), 9) for one in scores)
+        # sums of the same rows in another order are equal
+        yield from (np.round(one @ labels.astype(np.float64), 9) for one in scores)
 
     actual = list(deviations(is_train[:, None]))
     rng = np.random.default_rng(named_seed("partial membership", seed))

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from functools import lru_cache
 from typing import Annotated, Any, TypeVar
 
 import numpy as np
 import pandas as pd
 from sklearn.model_selection import ParameterSampler
-from threadpoolctl import ThreadpoolController
 
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
@@ -27,6 +24,7 @@ from skeval.tables.oddities import check_columns
 from skeval.tables.one_table import as_frame
 from skeval.tables.set_columns import with_columns
 from skeval.utils.engines import current_engine
+from skeval.utils.one_thread import one_thread
 from skeval.utils.parameters import Count, JobCount, Legal, Seed
 
 ALL = -1  # a fit that serves every target
@@ -434,19 +432,13 @@ def _fit_and_measure(
     n_copies: int,
 ) -> list[T]:
     # sums of floats, and hence rows, would depend on the number of threads
-    with _threads(len(sys.modules)).limit(limits=1):
+    with one_thread():
         fitted = adapter.fit(rows)
         seeds = np.random.SeedSequence(fit.seed).generate_state(n_copies)
         return [
             measure(fitted.sample(n_synthetic, random_state=int(seed)), fit.target)
             for seed in seeds
         ]
-
-
-@lru_cache(maxsize=1)
-def _threads(n_modules: int) -> ThreadpoolController:
-    """Return the limit on threads, computed again after more modules are loaded."""
-    return ThreadpoolController()
 
 
 def check_cost(owner: str, n_fits: int, max_fits: int, cure: str) -> None:
