@@ -51,6 +51,11 @@ class LogRankAgreement(SurvivalMetric):
     MissingInputError
         At fit, if the duration is no column of numbers, or the event has more than two values.
 
+    Warnings
+    --------
+    Agreement depends on the power of the tests. Two real samples also disagree if a difference is
+    close to the significance level, so compare the score with the baseline.
+
     See Also
     --------
     CoxCoefficientOverlap : The same of a regression.

@@ -53,6 +53,11 @@ class SurvivalCurveDistance(SurvivalMetric):
     MissingInputError
         At fit, if the duration is no column of numbers, or the event has more than two values.
 
+    Warnings
+    --------
+    The curve of the whole table is compared. Curves of groups can differ although the value is
+    small. Even a new real sample has a value above 0.
+
     See Also
     --------
     LogRankAgreement : Whether tests that compare groups come out the same.

@@ -55,6 +55,11 @@ class SurvivalTSTR(CovariateMetric):
         At fit, if there is no holdout, the duration is no column of numbers, or the event has more
         than two values.
 
+    Warnings
+    --------
+    The concordance evaluates only the order of risks, not their size, and it depends on the
+    censoring. Compare it with the baseline.
+
     See Also
     --------
     TSTR : The same for a target of labels or numbers.
