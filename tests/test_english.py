@@ -26,7 +26,6 @@ OVERALL, PACKAGE, FIRST = 80, 110, 60
 EXCEPTIONS = {
     "skeval/*": 115,
     "docs/_ext": 200,
-    "docs/coming_from": 280,
     "examples": 540,
     "skeval/generators": 460,
     "skeval/model_selection": 410,
