@@ -22,6 +22,7 @@ release = version = skeval.__version__
 
 extensions = [
     "api_reference",
+    "metric_pages",
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",

@@ -17,6 +17,7 @@ TESTS = Path(__file__).parent
 GUIDE = TESTS.parent / "docs" / "user_guide"
 ALL_METRICS = GUIDE / "metrics.rst"
 SECTIONS = {
+    "Warnings": "when the value misleads",
     "Notes": "the formula",
     "References": "where the formula is from, or add a formula of your own to WITHOUT_A_SOURCE of this test,",
     "Examples": "a few lines that run",
@@ -73,8 +74,6 @@ def missing_sections(kind: type[Metric]) -> Iterator[str]:
     asked = dict(SECTIONS)
     if kind.__name__ in WITHOUT_A_SOURCE:
         del asked["References"]
-    if getattr(getattr(kind, "tags", None), "aspect", "") == "privacy":
-        asked["Warnings"] = "what the metric cannot see"
     for section, content in asked.items():
         if not re.search(rf"^\s*{section}\n\s*-+$", page, re.M):
             yield f"write the section {section} of the docstring, {content} {step(1)}"

@@ -71,6 +71,11 @@ class ByGroup(Metric):
     MissingInputError
         At fit, if an input that the metric requires is missing.
 
+    Warnings
+    --------
+    The worst of many small groups is bad for random reasons, too. Compare a group with its own
+    baseline before you conclude that it is worse than others.
+
     See Also
     --------
     skeval.utility.FairnessGap : Compare the predictions of a model between groups.

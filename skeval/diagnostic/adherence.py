@@ -285,6 +285,11 @@ class CategoryAdherence(CellAdherence):
     InvalidParameterError
         If `categories` names a column that is not categorical or boolean.
 
+    Warnings
+    --------
+    A generator that only repeats training categories scores 1, and real rows contain new categories
+    if there are many rare ones. Compare the score with the baseline.
+
     See Also
     --------
     CategoryCoverage : Whether all categories occur.
@@ -405,6 +410,11 @@ class FormatAdherence(Metric):
     ------
     InvalidParameterError
         If `patterns` names a column that does not exist, or a pattern cannot be read.
+
+    Warnings
+    --------
+    A cell with the required format may still be impossible, for example a postcode that does not
+    exist.
 
     See Also
     --------

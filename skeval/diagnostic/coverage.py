@@ -51,6 +51,11 @@ class RangeCoverage(Metric):
         largest income, to the last digit. If None, fractions are exact. Use None only for readers
         who may see the training data.
 
+    Warnings
+    --------
+    Two values are enough to cover a range, and values outside the training range do not lower the
+    score. A perfect table scores below 1.
+
     See Also
     --------
     BoundaryAdherence : Whether the ranges are kept.
@@ -152,6 +157,11 @@ class CategoryCoverage(Metric):
     columns : None, int or list of str, default=None
         Columns to evaluate: all (None), the first *n*, or the named ones. Only categorical and
         boolean columns are used.
+
+    Warnings
+    --------
+    One synthetic row is enough to cover a category, so the score does not show whether categories
+    are as frequent as in the training data.
 
     See Also
     --------
@@ -307,6 +317,11 @@ class OutlierCoverage(Metric):
     columns : None, int or list of str, default=None
         Columns to evaluate: all (None), the first *n*, or the named ones. Only numerical and
         datetime columns are used.
+
+    Warnings
+    --------
+    Any distant value counts as an outlier, even if it is impossible, and too many outliers do not
+    lower the score.
 
     See Also
     --------

@@ -54,6 +54,11 @@ class MissingValueSimilarity(MissingMetric):
     and reports the mean over the columns. The score ranges from 0 (all cells are missing in one
     table and present in the other) to 1 (equal fractions). Higher is better.
 
+    Warnings
+    --------
+    The score does not show which rows have missing cells. A generator that deletes cells at random
+    can score 1.
+
     See Also
     --------
     MissingPatternSimilarity : Which cells are missing together.
@@ -128,6 +133,11 @@ class MissingPatternSimilarity(MissingMetric):
     never flew. The pattern of a row is the set of its missing cells. The metric compares how
     frequent each pattern is. The score ranges from 0 (no common pattern) to 1 (equal frequencies).
     Higher is better.
+
+    Warnings
+    --------
+    If few cells are missing, the score is close to 1 for any synthetic data, because complete rows
+    are a pattern, too. Then use ``details["among_incomplete"]``.
 
     See Also
     --------

@@ -87,6 +87,11 @@ class RuleAdherence(Metric):
         At fit, if a rule is outside the grammar. Rules are checked before any table is read. Also
         if a rule cannot be evaluated on the training data, or is not a condition.
 
+    Warnings
+    --------
+    Mined rules may be accidents of the training data. If the holdout data also break a rule, the
+    rule is not a property of the population. A copy of the training data scores 1.
+
     See Also
     --------
     BoundaryAdherence, CategoryAdherence : Cells on their own.

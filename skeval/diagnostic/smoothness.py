@@ -46,6 +46,11 @@ class SmoothnessSimilarity(Metric):
         Columns to evaluate: all (None), the first *n*, or the named ones. Only numerical and
         datetime columns are used.
 
+    Warnings
+    --------
+    The score compares widths only, so a distribution in another place can score 1. For several
+    peaks, the width jumps when a peak passes half of the maximum.
+
     See Also
     --------
     OutlierCoverage : The tails.

@@ -191,6 +191,10 @@ class TableStructure(Metric):
         "kind", integers and numbers with decimals are one type. Dates that are written as text are
         text.
 
+    Warnings
+    --------
+    The score compares names and types, not values. A table with random values can score 1.
+
     See Also
     --------
     KeyUniqueness : Keys that name one row.

@@ -53,6 +53,11 @@ class AlphaPrecisionBetaRecall(TwoSided):
     strict : bool, default=False
         Whether a synthetic row at exactly the distance of that neighbor is too far to cover.
 
+    Warnings
+    --------
+    Holdout data do not reach 1, and the score depends on the numbers of rows and columns. Compare
+    it with the baseline, not with 1.
+
     See Also
     --------
     ImprovedPrecisionRecall : Regions are unions of balls.

@@ -67,6 +67,11 @@ class CramersVDifference(BinnedAssociation):
         Whether to subtract the bias of independent columns, so that tables of different sizes are
         comparable.
 
+    Warnings
+    --------
+    The value compares the strength of associations, not their form. It can be 0 although other
+    categories are associated than in the training data.
+
     See Also
     --------
     PhikMatrixDifference : Converts the chi-square statistic into a correlation.
@@ -120,6 +125,11 @@ class TheilsUDifference(BinnedAssociation):
     example, a postcode determines the town, but the town does not determine the postcode. The value
     is the mean over both directions of all pairs. It ranges from 0 (equal associations) to 1 (all
     associations are lost or invented). Lower is better.
+
+    Warnings
+    --------
+    The measure is biased upwards if there are many categories and few rows, and it compares the
+    strength of associations, not their form. Compare the value with the baseline.
 
     See Also
     --------
@@ -182,6 +192,11 @@ class MutualInformationDifference(BinnedAssociation):
     correction : {"miller-madow", "exact"} or None, default="miller-madow"
         Estimate of the information expected by chance that is subtracted. "miller-madow" subtracts
         its leading term, "exact" its exact mean (slow for many rows), and None nothing.
+
+    Warnings
+    --------
+    The measure has no sign and no form. It can be equal in both tables although a dependence has
+    changed its direction.
 
     See Also
     --------
@@ -331,6 +346,11 @@ class MixedAssociationDifference(AssociationDifference):
         compared.
     n_bins : int, default=10
         Number of bins of numerical columns for ``mixed="cramers_v"``.
+
+    Warnings
+    --------
+    The mean combines measures that are on different scales, and it compares the strength of
+    associations, not their form.
 
     See Also
     --------

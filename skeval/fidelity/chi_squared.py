@@ -32,6 +32,11 @@ class ChiSquaredTest(CellMetric):
     min_expected : float, default=5
         Minimum expected number of rows. Cells with fewer expected rows in either table are pooled.
 
+    Warnings
+    --------
+    With many rows, even irrelevant differences have a small p-value. Judge the size of the
+    difference by the value. Joint distributions are not compared.
+
     See Also
     --------
     TVComplement : Compares the fractions.

@@ -52,6 +52,11 @@ class ContingencySimilarity(PairMetric):
     random_state : int, default=0
         Seed of the sample of rows.
 
+    Warnings
+    --------
+    Pairs of independent columns have a high score without any association, and even a perfect table
+    does not reach 1. Use ``details["calibrated"]`` or the baseline.
+
     See Also
     --------
     CorrelationSimilarity : Pairs of numerical columns, without bins.

@@ -59,6 +59,11 @@ class CorrelationSimilarity(PairMetric):
     random_state : int, default=0
         Seed of the sample of rows.
 
+    Warnings
+    --------
+    Pairs of uncorrelated columns move the score towards 1 for any generator, and dependence that is
+    not monotone is not detected. Use `min_correlation` or ``details["calibrated"]``.
+
     See Also
     --------
     ContingencySimilarity : Joint distributions in bins, for columns of any type.

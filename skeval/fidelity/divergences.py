@@ -58,6 +58,11 @@ class JensenShannonDistance(CellDivergence):
     base : float, default=2
         Base of the logarithm, at least 2. For example, the maximum distance for base e is 0.8326.
 
+    Warnings
+    --------
+    Even a perfect table has a value above 0, because small random differences have a large effect
+    close to 0. Joint distributions are not compared.
+
     See Also
     --------
     HellingerDistance : Compares the square roots of the fractions.
@@ -108,6 +113,11 @@ class HellingerDistance(CellDivergence):
     roots of the fractions of training and synthetic rows in the bins. Differences in rare bins have
     more weight than in the total variation distance. The value is the mean over the columns. It
     ranges from 0 (equal fractions) to 1 (no bin is shared). Lower is better.
+
+    Warnings
+    --------
+    Even a perfect table has a value above 0, which grows with the number of bins and decreases with
+    the number of rows. Joint distributions are not compared.
 
     See Also
     --------
@@ -160,6 +170,11 @@ class KLDivergence(CellDivergence):
     smoothing : float, default=1e-5
         Added to all fractions of both tables, which are then normalized to sum to 1. If 0, the
         divergence is infinite if the synthetic data miss a bin of the training data.
+
+    Warnings
+    --------
+    If training values are missing from the synthetic data, the value is determined by `smoothing`.
+    Synthetic values that do not occur in the training data have little effect.
 
     See Also
     --------

@@ -23,6 +23,11 @@ class EnergyDistance(PermutedDistance):
     same joint distribution. The value is 0 for equal distributions and has no upper bound. Lower is
     better.
 
+    Warnings
+    --------
+    The value compares all columns at once, so it is not sensitive to the dependence between two
+    columns. A copy of the training data has the value 0, which is not better than the baseline.
+
     See Also
     --------
     MaximumMeanDiscrepancy : A kernel instead of the distance.

@@ -97,6 +97,11 @@ class KMarginalSimilarity(Metric):
     InvalidParameterError
         At fit, if `group_by` is not a categorical or boolean column.
 
+    Warnings
+    --------
+    Random differences grow with k, so even a perfect table can have a low score. Compare it with
+    ``details["ceiling"]`` and ``details["floor"]``.
+
     See Also
     --------
     SimilarityMatrix : Columns and pairs in one matrix.

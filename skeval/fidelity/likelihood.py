@@ -78,6 +78,11 @@ class GMLikelihood(Metric):
     random_state : int, default=0
         Seed of the sample and of the starts of the fit.
 
+    Warnings
+    --------
+    The maximum is not the best value, because rows in the densest region have the highest density.
+    The value depends on the units of the columns. Compare it with the baseline.
+
     See Also
     --------
     BNLogLikelihood : Categorical columns, modeled by a dependence tree.
@@ -371,6 +376,11 @@ class BNLikelihood(TreeLikelihood):
     log : bool, default=False
         Whether to average the logarithms of the probabilities, as :class:`BNLogLikelihood` does.
 
+    Warnings
+    --------
+    The maximum is not the best value, because rows that repeat the most frequent combination have
+    the highest probability. A few probable rows dominate the mean.
+
     See Also
     --------
     BNLogLikelihood : Mean of the logarithms of the probabilities.
@@ -440,6 +450,11 @@ class BNLogLikelihood(TreeLikelihood):
     smoothing : float, default=1.0
         Added to the count of every value of a column. If 0, rows with a combination that does not
         occur in the training data count as rows of probability 1e-8.
+
+    Warnings
+    --------
+    The maximum is not the best value, because rows that repeat the most frequent combination have
+    the highest probability. Compare the value with the baseline.
 
     See Also
     --------

@@ -181,6 +181,11 @@ class JensenShannonLowerBound(ClassifierMetric):
     n_folds : int, default=5
         Number of folds. Each row is scored by a classifier that was trained on the other folds.
 
+    Warnings
+    --------
+    The value is a lower bound. A small value may mean that the classifiers are too weak to find a
+    difference. Copies of the training data have the value 0.
+
     See Also
     --------
     TotalVariationLowerBound : Bound with a confidence level, from classification errors.

@@ -33,6 +33,11 @@ class MDAResemblance(AccumulationMetric):
     InvalidParameterError
         At fit, if ``scale="max"`` and the space is not "gower".
 
+    Warnings
+    --------
+    Copies of the training data score 1, so always use a privacy metric in addition. For tables with
+    few columns, almost all scores are close to 1.
+
     See Also
     --------
     skeval.privacy.MinimumDistanceAccumulation : Area left of the threshold, for privacy.

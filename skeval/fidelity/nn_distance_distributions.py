@@ -35,6 +35,11 @@ class NNDistanceDistributions(NeighborMetric):
     random_state : int, default=0
         Seed of the sample of the larger table.
 
+    Warnings
+    --------
+    Equal distributions of distances do not imply equal tables. A table in another region with the
+    same spacing between rows has the value 0. The value does not measure privacy.
+
     See Also
     --------
     NearestNeighborAdversarialAccuracy : Whether nearest neighbors distinguish the tables.

@@ -106,6 +106,11 @@ class ContinuousKLDivergence(PairKLDivergence):
         at least a fraction of ``1 / n_bins`` has a separate bin, except with "-plain", see
         :class:`~skeval.tables.Discretizer`.
 
+    Warnings
+    --------
+    The score depends on `smoothing` and on the grid if cells are empty. Compare it with the
+    baseline, and only with scores that use the same parameters.
+
     See Also
     --------
     DiscreteKLDivergence : The same for categorical columns.
@@ -157,6 +162,11 @@ class DiscreteKLDivergence(PairKLDivergence):
     divergence of the synthetic from the training fractions. The score is the mean of
     ``1 / (1 + KL)`` over the pairs. It ranges from about 0 (no combination is shared) to 1 (equal
     fractions). Higher is better.
+
+    Warnings
+    --------
+    The score depends on `smoothing` if combinations are missing from one table. Compare it with the
+    baseline, and only with scores that use the same parameters.
 
     See Also
     --------

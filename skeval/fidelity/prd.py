@@ -73,6 +73,11 @@ class PRDCurve(CurveMetric):
     random_state : int, default=0
         Seed of the samples and clusterings.
 
+    Warnings
+    --------
+    Differences within a cluster are not detected, and small tables score below 1 even without
+    differences. Compare the curve with the baseline. Copies of the training data score 1.
+
     See Also
     --------
     ClassifierPRD : Uses a classifier instead of clusters.

@@ -136,6 +136,11 @@ class ImprovedPrecisionRecall(Balls):
         Whether rows on the boundary of a ball are excluded, as in some implementations. Balls among
         duplicated rows have radius 0, so all scores are 0 then, even for copies.
 
+    Warnings
+    --------
+    A single outlier in the training data has a large ball and hides synthetic rows that are far
+    from all real rows. Holdout data do not reach 1, whereas copies of the training data do.
+
     See Also
     --------
     DensityCoverage : Balls around training rows only.
@@ -206,6 +211,11 @@ class DensityCoverage(Balls):
         Whether rows on the boundary of a ball are excluded, as in the implementation of the
         authors. Balls among duplicated rows have radius 0, so all scores are 0 then, even for
         copies.
+
+    Warnings
+    --------
+    Copies of the training data have coverage 1. An outlier in the training data has a large ball,
+    so a distant synthetic row can count as close.
 
     See Also
     --------
@@ -279,6 +289,11 @@ class ClippedDensityCoverage(DensityCoverage):
         rows that fill a ball.
     strict : bool, default=False
         Whether rows on the boundary of a ball are excluded from the ball.
+
+    Warnings
+    --------
+    Copies of the training data score 1. A small synthetic table can also score 1, because coverage
+    is relative to the number of synthetic rows.
 
     See Also
     --------
@@ -393,6 +408,11 @@ class ProbabilisticPrecisionRecall(TwoSided):
     max_rows : int or None, default=5_000
         Maximum number of rows per table. If a table has more rows, a random sample is used. The
         limit is necessary because all pairs of rows are compared.
+
+    Warnings
+    --------
+    Holdout data do not reach 1, so compare the score with the baseline. Copies of the training data
+    score 1.
 
     See Also
     --------

@@ -109,6 +109,11 @@ class PropensityMSE(Metric):
     MissingInputError
         At fit, if ``null="holdout"`` and holdout data are missing.
 
+    Warnings
+    --------
+    A logistic regression without interactions compares little more than means, so a table with
+    independently shuffled columns appears perfect. Leaks are not detected.
+
     See Also
     --------
     ClassifierTwoSampleTest : Evaluates rows that the classifier has not seen.

@@ -36,6 +36,12 @@ class QuantileMSE(Metric):
         Columns to use: all, the first *n*, or a list of names. Only numerical and datetime columns
         are used.
 
+    Warnings
+    --------
+    Squared errors are small numbers, so a value close to 0 may still be a large difference.
+    Differences within a part and outside the outer quantiles have no effect. Compare the value with
+    the baseline.
+
     See Also
     --------
     KSComplement : Maximum difference between the cumulative distribution functions.

@@ -47,6 +47,11 @@ class RangeQueryError(Metric):
     random_state : int, default=0
         Seed of the queries and of the independent rows for the floor.
 
+    Warnings
+    --------
+    Most random queries have small answers, so the error is small even for poor tables. Compare it
+    with ``details["floor"]``, the error for independent columns.
+
     See Also
     --------
     KMarginalSimilarity : Compares all joint cells of a few columns.

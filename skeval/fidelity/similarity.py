@@ -93,6 +93,11 @@ class SimilarityMatrix(Metric):
     random_state : int, default=0
         Seed of the sample of triples.
 
+    Warnings
+    --------
+    Even a perfect table scores below 1, and the score depends on the numbers of rows and bins.
+    Compare it with the baseline. Dependence between three or more columns has no effect.
+
     See Also
     --------
     SimilarityScore : Mean of the matrix, multiplied by a scale.
@@ -204,6 +209,11 @@ class SimilarityScore(SimilarityMatrix):
     ----------
     scale : float, default=100
         Score of two equal tables.
+
+    Warnings
+    --------
+    Even a perfect table does not reach the maximum, and the score depends on the numbers of rows
+    and bins. Compare it with the baseline. A copy of the training data has the maximum score.
 
     See Also
     --------

@@ -41,6 +41,11 @@ class TVComplement(Metric):
     columns : None, int or list of str, default=None
         Columns to use: all, the first *n*, or a list of names.
 
+    Warnings
+    --------
+    Even a perfect table does not reach 1 if there are many categories. Compare the score with the
+    baseline. Differences in rare categories have little effect.
+
     See Also
     --------
     KSComplement : Numerical columns.

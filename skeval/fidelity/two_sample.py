@@ -204,6 +204,11 @@ class ClassifierTwoSampleTest(TwoSampleTest):
         of the 1,000 most frequent words that occur in at least two texts. If None, text columns are
         ignored.
 
+    Warnings
+    --------
+    A weak classifier does not find all differences, and a strong classifier also finds irrelevant
+    ones, such as ages with a decimal. Copies of the training data score 0.5.
+
     See Also
     --------
     PropensityMSE : Mean squared error of fitted probabilities, and its null distribution.

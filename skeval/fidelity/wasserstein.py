@@ -53,6 +53,11 @@ class WassersteinDistance(Metric):
         Columns to use: all, the first *n*, or a list of names. Only numerical and datetime columns
         are used.
 
+    Warnings
+    --------
+    One outlier in the training data widens the range and makes all distances small. Use the scale
+    "iqr" in this case. Joint distributions are not compared.
+
     See Also
     --------
     KSComplement : Depends on how many values differ, not on how far.
@@ -175,6 +180,11 @@ class SlicedWassersteinDistance(RowDistance):
         with the largest distance.
     random_state : int, default=0
         Seed of the directions.
+
+    Warnings
+    --------
+    The distance decreases with the number of features, so do not compare tables of different width.
+    A copy of the training data has the value 0, which is not better than the baseline.
 
     See Also
     --------

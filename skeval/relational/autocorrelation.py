@@ -38,6 +38,11 @@ class AutocorrelationDifference(ColumnSequenceMetric):
         that lasting differences between sequences count as persistence. If "sequence", values are
         compared with the mean of their sequence.
 
+    Warnings
+    --------
+    Autocorrelation measures linear dependence only, and short sequences have a negative bias.
+    Compare tables with sequences of similar lengths.
+
     See Also
     --------
     InterRowMSAS : Sizes of changes.

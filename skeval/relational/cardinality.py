@@ -86,6 +86,10 @@ class CardinalityShapeSimilarity(_Cardinality):
     reports the mean over the foreign keys. The score ranges from 0 (no overlap) to 1 (equal
     distributions). Higher is better.
 
+    Warnings
+    --------
+    Only the numbers of children are compared. A database with shuffled links scores 1.
+
     See Also
     --------
     CardinalityStatisticSimilarity : The mean, median or spread alone.
@@ -195,6 +199,11 @@ class CardinalityBoundaryAdherence(_Cardinality):
     with forty guests breaks the programs that use the table, even if its guests are plausible. The
     value is the mean over the foreign keys. The score ranges from 0 (no parent) to 1 (all parents).
     Higher is better.
+
+    Warnings
+    --------
+    A single training parent with many children widens the range. The frequency of the numbers has
+    no effect. Larger real tables exceed the range.
 
     See Also
     --------

@@ -181,6 +181,11 @@ class DenormalizedDetection(_Detection):
     table is made of each table that no other table refers to, and the value is the mean over these
     tables. The score ranges from 0.5 (indistinguishable) to 1. Lower is better.
 
+    Warnings
+    --------
+    A classifier also finds irrelevant differences, for example another number of decimals. A weak
+    classifier does not find all differences.
+
     See Also
     --------
     ParentChildDetection : Key by key.
@@ -247,6 +252,11 @@ class ParentChildDetection(_Detection):
         Maximum number of rows per role. Whole entities are sampled at random, each with the same
         number of rows where possible.
 
+    Warnings
+    --------
+    A logistic regression compares the marginal distributions only. A score near 0.5 therefore does
+    not show that the links are correct.
+
     See Also
     --------
     DenormalizedDetection : All ancestors at once, by trees; explains folds and tests.
@@ -308,6 +318,11 @@ class AggregationDetection(_Detection):
     max_rows : int or None, default=10_000
         Maximum number of parents per role. Whole entities are sampled at random, each with the same
         number of rows where possible.
+
+    Warnings
+    --------
+    A classifier finds only differences in the aggregates. The order of the children and the
+    dependence between their columns have no effect.
 
     See Also
     --------

@@ -26,6 +26,11 @@ class InterEventTimeSimilarity(SequenceMetric):
     weight : {"row", "sequence"}, default="row"
         Whether each time or each sequence has the same weight.
 
+    Warnings
+    --------
+    All times are pooled, so the score does not show whether the times of one sequence belong
+    together.
+
     See Also
     --------
     InterRowMSAS : Changes of the other columns.

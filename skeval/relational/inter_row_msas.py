@@ -35,6 +35,11 @@ class InterRowMSAS(ColumnSequenceMetric):
     weight : {"row", "sequence"}, default="row"
         Whether each change or each sequence has the same weight. Long sequences have more changes.
 
+    Warnings
+    --------
+    Only changes are compared. Sequences at another level can score 1, so use :class:`StatisticMSAS`
+    in addition.
+
     See Also
     --------
     StatisticMSAS : Levels of sequences.

@@ -57,6 +57,11 @@ class InterTableTrends(RelationalMetric):
         Whether :meth:`evaluate` also computes the score of training data with shuffled links, as
         ``details["floor"]``. The floor is the score of rows that do not depend on their parents.
 
+    Warnings
+    --------
+    Pairs without dependence in the training data score high for any synthetic data. Use
+    ``details["calibrated"]``.
+
     See Also
     --------
     KHopCorrelation : All paths, hop by hop, the tables themselves among them.

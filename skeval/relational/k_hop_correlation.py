@@ -49,6 +49,11 @@ class KHopCorrelation(RelationalMetric):
     strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
         How the columns are binned. See :class:`~skeval.tables.Discretizer`.
 
+    Warnings
+    --------
+    Pairs without dependence in the training data score high for any synthetic data. Compare the
+    score with the baseline.
+
     See Also
     --------
     InterTableTrends : One hop, with the floor of shuffled links.

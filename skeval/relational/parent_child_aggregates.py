@@ -50,6 +50,11 @@ class ParentChildAggregates(RelationalMetric):
     random_state : int, default=0
         Seed of the detection.
 
+    Warnings
+    --------
+    Each aggregate is compared on its own, so a wrong combination of aggregates has no effect. Use
+    ``details["pairs"]`` or :class:`AggregationDetection`.
+
     See Also
     --------
     AggregationDetection : All columns at once.

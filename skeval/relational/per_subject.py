@@ -65,6 +65,11 @@ class PerSubject(Lifted):
         At fit, if the schema does not specify the subjects of the rows, or the metric requires an
         input that is missing.
 
+    Warnings
+    --------
+    Aggregates do not contain all information about the rows of a subject. For example, they do not
+    contain the order of the rows. A table with many columns has more influence than others.
+
     See Also
     --------
     OfTable : The rows of one table.

@@ -102,6 +102,11 @@ class OfTable(Lifted, OnTables):
         At fit, if the metric requires an input that is missing, or if it is a privacy metric and
         the table is a reference table.
 
+    Warnings
+    --------
+    If the schema does not specify the subjects of the rows, there is no test. A value of dependent
+    rows is based on fewer independent observations than the number of rows suggests.
+
     See Also
     --------
     PerTable : All tables at once.
@@ -222,6 +227,11 @@ class PerTable(OnTables):
         At fit, if a table does not exist, or the metric rejects its parameters for a table.
     MissingInputError
         At fit, if the metric requires an input that is missing.
+
+    Warnings
+    --------
+    A mean can hide a bad table behind good tables. Use "worst" for privacy metrics. Dependence
+    between tables has no effect.
 
     See Also
     --------

@@ -33,6 +33,11 @@ class PrimaryKeyUniqueness(RelationalMetric):
     primary key. The score ranges from 0 (no row has a unique key) to 1 (all keys are unique).
     Higher is better.
 
+    Warnings
+    --------
+    Keys repeat less often in small tables, so compare tables of the same size. Real keys may
+    repeat, too.
+
     See Also
     --------
     skeval.diagnostic.KeyUniqueness : Any keys of one table.

@@ -34,6 +34,11 @@ class ReferenceEquality(RelationalMetric):
     privacy test and computes no distances. The score ranges from 0 (no row matches) to 1 (all rows
     do). Higher is better.
 
+    Warnings
+    --------
+    The metric assumes that the reference tables are public. If a table contains data about
+    individuals, matching rows are a leak.
+
     See Also
     --------
     ReferentialIntegrity : Whether keys name rows that are there.

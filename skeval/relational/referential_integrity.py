@@ -27,6 +27,11 @@ class ReferentialIntegrity(RelationalMetric):
     training data and the holdout. The value is the mean over the foreign keys. The score ranges
     from 0 (no key matches) to 1 (all keys do). Higher is better.
 
+    Warnings
+    --------
+    A key that matches some parent can still match the wrong parent. A database with shuffled links
+    scores 1.
+
     See Also
     --------
     CardinalityShapeSimilarity : Whether parents have as many children.

@@ -51,6 +51,11 @@ class SequenceDetection(SequenceMetric):
     random_state : int, default=0
         Seed of samples, folds and classifiers.
 
+    Warnings
+    --------
+    The classifier uses features of a sequence, not all rows. Errors in the order of the middle rows
+    have little effect.
+
     See Also
     --------
     skeval.fidelity.ClassifierTwoSampleTest : The same of rows; explains test and details.

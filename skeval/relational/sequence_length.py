@@ -28,6 +28,11 @@ class SequenceLengthSimilarity(SequenceMetric):
     If it never stops early, all sequences have the maximum length, and every sum over a history is
     wrong. The score ranges from 0 (no overlap) to 1 (equal distributions). Higher is better.
 
+    Warnings
+    --------
+    Only the numbers of rows are compared, not the rows. Individuals without rows do not appear in
+    the table.
+
     See Also
     --------
     CardinalityShapeSimilarity : Numbers of children of a parent, which may be none.

@@ -85,6 +85,11 @@ class SequenceTSTR(SequenceMetric):
     InvalidParameterError
         At fit, if the column is not found, or is found in several tables and no table is specified.
 
+    Warnings
+    --------
+    The value evaluates one task and one model. The synthetic data can be poor for other tasks.
+    Compare the value with the baseline.
+
     See Also
     --------
     skeval.utility.TSTR : The same of rows without order.

@@ -31,6 +31,11 @@ class StatisticMSAS(ColumnSequenceMetric):
     statistic : {"mean", "median", "std", "min", "max"}, default="mean"
         Statistic of the values of a sequence.
 
+    Warnings
+    --------
+    One statistic per sequence is compared. Sequences with the same means can have a different
+    course over time.
+
     See Also
     --------
     InterRowMSAS : Changes from row to row.

@@ -26,6 +26,10 @@ class SchemaStructure(RelationalMetric):
     compared. Use `TableStructure` to compare the types of one table. The score ranges from 0
     (nothing in common) to 1 (the same structure). Higher is better.
 
+    Warnings
+    --------
+    The score compares names of tables, columns and keys. Types and values have no effect.
+
     See Also
     --------
     skeval.diagnostic.TableStructure : Columns and types of one table.

@@ -52,6 +52,11 @@ class CoherenceSimilarity(ColumnSequenceMetric):
         columns are cut. Frequent values have a separate bin, see
         :class:`~skeval.tables.Discretizer`.
 
+    Warnings
+    --------
+    Longer sequences have more pairs, and real rows also score below 1. Compare the score with the
+    baseline and use :class:`SequenceLengthSimilarity` in addition.
+
     See Also
     --------
     TransitionSimilarity : What follows, given what was there.
@@ -149,6 +154,11 @@ class TransitionSimilarity(ColumnSequenceMetric):
         columns are evaluated.
     weight : {"row", "sequence"}, default="row"
         Whether each pair of consecutive rows or each sequence has the same weight.
+
+    Warnings
+    --------
+    Only steps from one row to the next are compared, not longer dependence. Transitions from rare
+    values have little effect.
 
     See Also
     --------

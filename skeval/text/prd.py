@@ -67,6 +67,11 @@ class TextPRD(CurveMetric):
     random_state : int, default=0
         Seed of samples, projection and clusterings.
 
+    Warnings
+    --------
+    Clusters represent topics and stock phrases, not style or grammar. Copies of the training texts
+    score 1. Scores that use other vectors are not comparable.
+
     See Also
     --------
     skeval.fidelity.PRDCurve : The same of the other columns.

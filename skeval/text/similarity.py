@@ -43,6 +43,10 @@ class TextLengthSimilarity(KSComplement):
     columns : None, int or list of str, default=None
         Text columns to evaluate: all (None), the first *n*, or the named ones.
 
+    Warnings
+    --------
+    Only lengths are compared. Random words in texts of the correct length score 1.
+
     See Also
     --------
     skeval.fidelity.KSComplement : The same of numbers, with its intervals and p-values.
@@ -149,6 +153,11 @@ class VocabularySimilarity(RunSimilarity):
         "tv" is one minus the total variation distance of the frequencies of words. "jaccard" is the
         fraction of all different words that both tables contain, for any frequency.
 
+    Warnings
+    --------
+    The order of words has no effect, and even new real texts score much lower than 1. Copies of the
+    training texts have the highest score.
+
     See Also
     --------
     NGramSimilarity : Whether words follow each other as they do in train.
@@ -231,6 +240,11 @@ class NGramSimilarity(RunSimilarity):
         Unit of the n-grams.
     measure : {"jensen_shannon", "tv"}, default="jensen_shannon"
         One minus the Jensen-Shannon distance (base 2), or minus the total variation distance.
+
+    Warnings
+    --------
+    Most n-grams occur once, so even new real texts have a low score. Compare the score with the
+    baseline. A score above the baseline indicates copied phrases.
 
     See Also
     --------

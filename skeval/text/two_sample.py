@@ -44,6 +44,11 @@ class TextTwoSampleTest(TwoSampleTest):
         Text columns to evaluate: all (None), the first *n*, or the named ones. Other columns are
         ignored.
 
+    Warnings
+    --------
+    The default features ignore the order of words and the length of texts, and a few typical words
+    are enough for a high value. Copies of training texts score 0.5.
+
     See Also
     --------
     skeval.fidelity.ClassifierTwoSampleTest : The test of all columns together.

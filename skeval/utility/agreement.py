@@ -144,6 +144,11 @@ class ModelRankAgreement(_ModelComparison):
         tau-b and Spearman's rho, in [-1, 1], with 0 expected by chance. They are not defined if all
         models tie.
 
+    Warnings
+    --------
+    The order of models with similar scores is random on any table. A poor table can have a high
+    score if one model is better on any data.
+
     See Also
     --------
     SelectionRegret : What disagreement costs.

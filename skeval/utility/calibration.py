@@ -63,6 +63,11 @@ class CalibrationPreservation(SeveralModels):
     InvalidParameterError
         At fit, if a model does not predict probabilities.
 
+    Warnings
+    --------
+    The score compares two models and does not evaluate either of them. If both are badly
+    calibrated, it can be 1.
+
     See Also
     --------
     TSTR : How well models tell cases apart; ``scoring="brier"`` sees both.

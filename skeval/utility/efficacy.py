@@ -138,6 +138,11 @@ class PrecisionEfficacy(_Efficacy):
         At fit, if the holdout is missing, or the target does not have two labels and there is no
         `pos_label`.
 
+    Warnings
+    --------
+    The thresholds are chosen on the training data, so the recall on the holdout can differ from the
+    fixed recall. ``details`` contains the recalls that are reached.
+
     See Also
     --------
     RecallEfficacy : The mirror, at a fixed precision.
@@ -194,6 +199,11 @@ class RecallEfficacy(_Efficacy):
     MissingInputError
         At fit, if the holdout is missing, or the target does not have two labels and there is no
         `pos_label`.
+
+    Warnings
+    --------
+    The thresholds are chosen on the training data, so the precision on the holdout can differ from
+    the fixed precision. If no threshold reaches it, almost no row is predicted as positive.
 
     See Also
     --------

@@ -219,6 +219,11 @@ default="demographic_parity"
     InvalidParameterError
         At fit, if a column does not exist, or is both target and sensitive.
 
+    Warnings
+    --------
+    A model that predicts no positive rows has no gap. With small groups, random differences alone
+    cause a gap. Interpret the value together with :class:`TSTR` and the baseline.
+
     See Also
     --------
     EqualizedOddsImprovement : The change of equalized odds alone, on a scale around 0.5.
@@ -314,6 +319,11 @@ class EqualizedOddsImprovement(_GroupMetric):
         `pos_label`.
     InvalidParameterError
         At fit, if a column does not exist, or is both target and sensitive.
+
+    Warnings
+    --------
+    Models that learn nothing have equal error rates in all groups and can have a high score.
+    Interpret it together with :class:`TSTR`.
 
     See Also
     --------

@@ -241,6 +241,11 @@ class TRTS(_OnSynthetic):
     that are easier than real rows. The score may then be near 1 although TSTR is low. Always report
     it together with TSTR.
 
+    Warnings
+    --------
+    A high value alone is not a merit. A generator that draws only typical rows of each class makes
+    rows that are easier than real rows. A value above the baseline is a defect.
+
     See Also
     --------
     TSTR : The mirror, which says what the synthetic table costs.
@@ -289,6 +294,11 @@ class TSTS(_OnSynthetic):
     An analyst who has only the synthetic data splits them and reports the score of a model.
     Compared with TRTR, the score shows whether this report is realistic. Compared with
     :class:`TSTR`, it shows which part of the score remains on real rows.
+
+    Warnings
+    --------
+    No real row is used for the test, so the value can be high although the model fails on real
+    rows. Compare it with :class:`TSTR`.
 
     See Also
     --------
@@ -341,6 +351,11 @@ class AugmentationGain(_Transfer):
     ----------
     ratio : float, default=1.0
         Number of synthetic rows to add per training row. If there are too few, all are added.
+
+    Warnings
+    --------
+    A gain can have a simple cause, such as more balanced classes, that does not require synthetic
+    rows. Check whether the interval contains 0.
 
     See Also
     --------

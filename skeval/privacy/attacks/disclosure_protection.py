@@ -311,7 +311,7 @@ class DisclosureProtectionEstimate(DisclosureProtection):
     SDMetrics compares each sample with one other sample only. It has the same mean and a larger
     variance. Bins and guess come from the whole tables. The interval covers the variation between
     synthetic samples and between rows. Leak, p-value, baseline and limitations are the same as in
-    :class:`~skeval.privacy.DisclosureProtection`.
+    :class:`~skeval.privacy.DisclosureProtection`. The baseline is the protection of holdout rows.
 
     The value describes a release of `num_rows` rows and not the whole release, because fewer rows
     have fewer keys. With "cap", this changes the matched records. With "zero_cap" and "disco", it

@@ -112,8 +112,8 @@ class PrivacyScore(NeighborMetric):
     rows, so its score is above the baseline even if it copied some training rows. The test compares
     training with holdout rows, both with the same synthetic rows.
 
-    Because of the clipping, a real table scores below 100 on average, about 95 for 500 rows. This
-    value is the baseline.
+    Because of the clipping, a real table scores below 100 on average, about 95 for 500 rows.
+    The baseline is this mean.
 
     References
     ----------

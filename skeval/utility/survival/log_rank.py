@@ -52,6 +52,11 @@ class LogRankAgreement(SurvivalMetric):
     MissingInputError
         At fit, if the duration is not numerical or the event has more than two values.
 
+    Warnings
+    --------
+    Agreement depends on the power of the tests. Two real samples also disagree if a difference is
+    close to the significance level, so compare the score with the baseline.
+
     See Also
     --------
     CoxCoefficientOverlap : Compares the coefficients of a Cox regression.

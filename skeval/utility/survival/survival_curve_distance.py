@@ -54,6 +54,11 @@ class SurvivalCurveDistance(SurvivalMetric):
     MissingInputError
         At fit, if the duration is not numerical or the event has more than two values.
 
+    Warnings
+    --------
+    The curve of the whole table is compared. Curves of groups can differ although the value is
+    small. Even a new real sample has a value above 0.
+
     See Also
     --------
     LogRankAgreement : Compares the conclusions of tests between groups.

@@ -56,6 +56,11 @@ class SurvivalTSTR(CovariateMetric):
         At fit, if there is no holdout, if the duration is not numerical, or if the event has more
         than two values.
 
+    Warnings
+    --------
+    The concordance evaluates only the order of risks, not their size, and it depends on the
+    censoring. Compare it with the baseline.
+
     See Also
     --------
     TSTR : Uses a target of labels or numbers.
