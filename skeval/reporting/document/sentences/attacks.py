@@ -205,7 +205,10 @@ def audit_sentences(
     else:
         bound = "No lower bound on epsilon can be shown."
     if ceiling > 0:
-        bound += f" With this number of pairs, no test can show more than {score(ceiling)}."
+        bound += (
+            f" If all pairs were separated correctly, epsilon would be at least {score(ceiling)}. "
+            "No test of this number of pairs can show more."
+        )
     return paragraph(found, compose(bound))
 
 

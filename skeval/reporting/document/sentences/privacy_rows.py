@@ -106,7 +106,8 @@ def _copies_note(answer: Answer, trial: Trial) -> Text:
         columns = names(trial.columns, 1)
         return compose("values of {columns}, weighted by rarity", columns=columns)
     if answer.copies is not None and answer.outcome is Outcome.COPIES:
-        most = count(answer.copies.train.most)
-        return compose(f"{count(answer.copies.train.n)} of unique rows; by chance at most {most}")
+        # the percentage of the row has another denominator than this count
+        percentage = "; %: of synthetic rows" if trial.has_tested_numbers else ""
+        return compose(f"{count(answer.copies.train.n)} unique training rows{percentage}")
     kind = "near copies" if trial.metric.startswith("Near") else "exact copies"
     return compose(f"{kind}, of all synthetic rows")
