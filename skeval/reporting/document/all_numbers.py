@@ -19,11 +19,11 @@ from skeval.results.result import Result
 from skeval.results.verdict import aspect_of
 
 ASPECTS = {
-    "Privacy": ("privacy",),
-    "Fidelity": ("fidelity",),
-    "Validity": ("diagnostic", "validity"),
-    "Utility": ("utility",),
-    "Other": ("",),
+    "Privacy": "privacy",
+    "Fidelity": "fidelity",
+    "Validity": "diagnostic",
+    "Utility": "utility",
+    "Other": "",
 }
 HEADS = ("Metric", "Value", "95% interval", "Unseen", "Difference, 95%", "Better", "Verdict")
 _ALIGNED = ("left", "right", "right", "right", "right", "left", "left")
@@ -41,11 +41,11 @@ def numbers_page(found: Findings, facts: tuple[Text, ...]) -> Page:
     titles = metric_titles(found.results)
     groups = []
     for table in ("", *names_of_tables(found.results)):
-        for title, aspects in ASPECTS.items():
+        for title, aspect in ASPECTS.items():
             own = {
                 name: result
                 for name, result in found.results.items()
-                if result.table == table and aspect_of(result) in aspects and not result.error
+                if result.table == table and aspect_of(result) == aspect and not result.error
             }
             if own:
                 rows = tuple(_row(titles[name], name, one, found) for name, one in own.items())

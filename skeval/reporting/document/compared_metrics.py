@@ -90,8 +90,8 @@ def metrics_page(compared: ComparedFindings, facts: tuple[Text, ...]) -> Page:
 
 def _values(compared: ComparedFindings, tables: Sequence[str]) -> Table:
     groups = []
-    for title, aspects in ASPECTS.items():
-        metrics = [metric for aspect in aspects for metric in compared.metrics_of(aspect)]
+    for title, aspect in ASPECTS.items():
+        metrics = compared.metrics_of(aspect)
         if metrics:
             groups.append((title, tuple(_metric_row(m, compared, tables) for m in metrics)))
     aligned = ("left", *["right"] * len(tables), "right", "left", "left")
@@ -139,8 +139,8 @@ def _unseen(results: Sequence[Result]) -> str:
 def differences_page(compared: ComparedFindings, facts: tuple[Text, ...]) -> Page | None:
     """Return the differences of each pair of tables; None if there are none."""
     groups = []
-    for title, aspects in ASPECTS.items():
-        metrics = [metric for aspect in aspects for metric in compared.metrics_of(aspect)]
+    for title, aspect in ASPECTS.items():
+        metrics = compared.metrics_of(aspect)
         rows = tuple(row for metric in metrics for row in _difference_rows(metric, compared))
         if rows:
             groups.append((title, rows))

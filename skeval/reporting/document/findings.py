@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from skeval.core.tags import Need
-from skeval.exceptions import UnexaminedColumnsWarning, UnreadCellsWarning
+from skeval.exceptions import UnreadCellsWarning
 from skeval.reporting.document.checks import (
     UtilityFindings,
     ValidityFindings,
@@ -15,7 +15,7 @@ from skeval.reporting.document.checks import (
 from skeval.reporting.document.fidelity import FidelityFindings, find_fidelity
 from skeval.reporting.document.loss import PairLoss, find_loss
 from skeval.reporting.document.outcomes import Outcome
-from skeval.reporting.document.privacy import PrivacyFindings, find_privacy
+from skeval.reporting.document.privacy import PrivacyFindings, columns_of_notices, find_privacy
 from skeval.reporting.document.reversed_order import ReversedOrder, find_reversed
 from skeval.reporting.document.sentences.nouns import Noun
 from skeval.reporting.document.sentences.untested import Untested
@@ -40,7 +40,6 @@ class Findings:
     reversed_orders: tuple[ReversedOrder, ...]
     noun: Noun
     untested: Untested
-    unexamined: tuple[str, ...]
     unread: tuple[str, ...]
     doubtful: tuple[str, ...]
 
@@ -85,18 +84,9 @@ def _find(results: SuiteResult, verdict: Verdict) -> Findings:
         reversed_orders=find_reversed(results),
         noun=_noun(provenance),
         untested=_untested_attackers(results),
-        unexamined=_columns_of(results, UnexaminedColumnsWarning),
-        unread=_columns_of(results, UnreadCellsWarning),
+        unread=columns_of_notices(results, UnreadCellsWarning),
         doubtful=tuple(provenance.doubts) if provenance is not None else (),
     )
-
-
-def _columns_of(
-    results: SuiteResult, kind: type[UnexaminedColumnsWarning | UnreadCellsWarning]
-) -> tuple[str, ...]:
-    """Return the columns that notices of a kind name, each once."""
-    notices = (notice for notice in results.notices if isinstance(notice, kind))
-    return tuple(dict.fromkeys(column for notice in notices for column in notice.columns))
 
 
 def _find_loss(results: SuiteResult) -> PairLoss | None:

@@ -63,8 +63,8 @@ def _steps_for_tests(found: Findings) -> Iterator[Text]:
         yield step_agree_thresholds()
     elif obstacle is Obstacle.SHARED_ROWS:
         yield step_share_no_rows()
-    elif obstacle is Obstacle.UNTESTED_COLUMNS and found.unexamined:
-        yield step_include_columns(found.unexamined)
+    elif obstacle is Obstacle.UNTESTED_COLUMNS and found.privacy.unexamined:
+        yield step_include_columns(found.privacy.unexamined)
     elif obstacle is Obstacle.HOLDOUT_USED:
         yield step_new_holdout()
 

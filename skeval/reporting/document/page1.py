@@ -282,8 +282,8 @@ def _heat_cell(share: float | None, is_invented: bool, is_real: bool) -> HeatCel
 
 
 def _checks(found: Findings) -> Iterator[Text]:
-    if found.unexamined:
-        yield check_columns(found.unexamined)
+    if found.privacy.unexamined:
+        yield check_columns(found.privacy.unexamined)
     if found.unread:
         yield check_cells(found.unread)
     if found.doubtful:

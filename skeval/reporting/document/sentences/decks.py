@@ -192,7 +192,7 @@ def _no_test(privacy: PrivacyFindings, noun: Noun) -> Text:
         return compose(
             "No test examined {columns}, and most values of these columns occur once. They may be "
             "copies.",
-            columns=names(privacy.untested_columns),
+            columns=names(privacy.unexamined),
         )
     ran = "No privacy test could run, because each test"
     if privacy.is_counted:
