@@ -23,7 +23,6 @@ from skeval.reporting.document.blocks import (
 from skeval.reporting.document.fidelity import Kept, Scale
 from skeval.reporting.document.findings import Findings
 from skeval.reporting.document.loss import PairLoss
-from skeval.reporting.document.next_steps import next_steps
 from skeval.reporting.document.outcomes import Outcome, Strength
 from skeval.reporting.document.privacy import Answer
 from skeval.reporting.document.questions import WITHOUT_ATTACKER
@@ -41,6 +40,7 @@ from skeval.reporting.document.sentences.privacy_rows import (
     answer_words,
     question_label,
 )
+from skeval.reporting.document.sentences.steps import next_steps
 from skeval.reporting.document.sentences.tiles import (
     fidelity_tile,
     privacy_tile,
