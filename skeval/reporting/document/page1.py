@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from skeval.exceptions import UnreadCellsWarning
 from skeval.reporting.document.axis_rows import axis_of_100, row_of_100, ticks, trial_row
 from skeval.reporting.document.blocks import (
     Block,
@@ -24,7 +25,7 @@ from skeval.reporting.document.fidelity import Kept, Scale
 from skeval.reporting.document.findings import Findings
 from skeval.reporting.document.loss import PairLoss
 from skeval.reporting.document.outcomes import Outcome, Strength
-from skeval.reporting.document.privacy import Answer
+from skeval.reporting.document.privacy import Answer, columns_of_notices
 from skeval.reporting.document.questions import WITHOUT_ATTACKER
 from skeval.reporting.document.sentences.decks import deck
 from skeval.reporting.document.sentences.fidelity import (
@@ -80,7 +81,7 @@ def decision_page(found: Findings, facts: tuple[Text, ...], footer: Text) -> Pag
         blocks.append(_loss(found.loss, found))
     blocks += [
         Steps("steps", "What to do", next_steps(found)),
-        Paragraphs("untested", "Not tested", (untested_sentence(found.untested, found.noun),)),
+        Paragraphs("untested", "Not tested", (untested_sentence(found.results, found.noun),)),
     ]
     if checks := tuple(_checks(found)):
         blocks.append(Paragraphs("checks", "Please check", checks))
@@ -239,7 +240,7 @@ def _heat_cell(share: float | None, is_invented: bool, is_real: bool) -> HeatCel
 def _checks(found: Findings) -> Iterator[Text]:
     if found.privacy.unexamined:
         yield check_columns(found.privacy.unexamined)
-    if found.unread:
-        yield check_cells(found.unread)
-    if found.doubtful:
-        yield check_types(found.doubtful)
+    if unread := columns_of_notices(found.results, UnreadCellsWarning):
+        yield check_cells(unread)
+    if found.provenance is not None and found.provenance.doubts:
+        yield check_types(tuple(found.provenance.doubts))
