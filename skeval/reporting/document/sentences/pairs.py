@@ -104,12 +104,12 @@ def associations_note(associations: Associations) -> Text:
     change = associations.largest_change
     if change is None:
         return how
-    first, second, real, synthetic = change
+    real, synthetic = associations.between(change)
     most = compose(
         "The largest change is between {first} and {second}: {real} in real rows, {synthetic} in "
         "synthetic rows.",
-        first=name(first),
-        second=name(second),
+        first=name(change[0]),
+        second=name(change[1]),
         real=score(real),
         synthetic=score(synthetic),
     )
