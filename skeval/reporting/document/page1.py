@@ -74,7 +74,7 @@ def decision_page(found: Findings, facts: tuple[Text, ...], footer: Text) -> Pag
             facts,
         )
     ]
-    if release := release_block(found.results, "see the page on provenance"):
+    if release := release_block(found.results):
         blocks.append(release)
     blocks += [_tiles(found), privacy_rows(found), fidelity_rows(found)]
     if found.loss is not None:
