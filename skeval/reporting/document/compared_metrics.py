@@ -78,7 +78,7 @@ def _standing(compared: ComparedFindings) -> Table:
 
 def metrics_page(compared: ComparedFindings, facts: tuple[Text, ...]) -> Page:
     """Return the page with the values of all tables, one line per metric."""
-    note = say.metrics_note()
+    note = say.METRICS_NOTE
     blocks: list[Block] = [Headline("headline", None, compose("Metric by metric"), note, facts)]
     tables = list(compared.comparison)
     parts = (tables[i : i + MAX_TABLES] for i in range(0, len(tables), MAX_TABLES))
@@ -153,7 +153,7 @@ def differences_page(compared: ComparedFindings, facts: tuple[Text, ...]) -> Pag
         "differences",
         title,
         (
-            Headline("headline", None, compose(title), say.differences_note(), facts),
+            Headline("headline", None, compose(title), say.DIFFERENCES_NOTE, facts),
             Table("differences", "", (), heads, aligned, tuple(groups)),
         ),
     )

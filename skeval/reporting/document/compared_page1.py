@@ -28,12 +28,7 @@ from skeval.reporting.document.questions import Question
 from skeval.reporting.document.sentences import compared as say
 from skeval.reporting.document.sentences.fidelity import scale_label
 from skeval.reporting.document.sentences.privacy_rows import question_label
-from skeval.reporting.document.sentences.tiles import (
-    fidelity_tile,
-    privacy_tile,
-    utility_tile,
-    validity_tile,
-)
+from skeval.reporting.document.sentences.tiles import aspect_tiles
 from skeval.reporting.document.shortening import shorten_names
 from skeval.reporting.document.spans import Span, Text, compose, name
 from skeval.results.recommendation import Conclusion
@@ -76,22 +71,14 @@ def _tables(compared: ComparedFindings) -> Table:
 
 
 def _table_row(table: TableFindings) -> tuple[Cell, ...]:
-    found = table.found
-    tiles = (
-        privacy_tile(found.privacy),
-        fidelity_tile(found.fidelity),
-        validity_tile(found.validity),
-        utility_tile(found.utility),
-    )
-    cells = [_tile_cell(*tile) for tile in tiles]
+    cells = [
+        Cell((Span(f"{tile.answer}: ", strong=True), *tile.evidence), tile.outcome)
+        for tile in aspect_tiles(table.found)
+    ]
     words = say.PLACE_WORDS[table.place]
     is_kept = table.place in (Place.RECOMMENDED, Place.TIED, Place.REMAINS)
     first, last = Span(table.name, strong=True, name=True), Span(words, strong=is_kept)
     return Cell((first,)), *cells, Cell((last,))
-
-
-def _tile_cell(outcome: Outcome, answer: str, evidence: Text) -> Cell:
-    return Cell((Span(f"{answer}: ", strong=True), *evidence), outcome)
 
 
 # privacy -------------------------------------------------------------------------------------

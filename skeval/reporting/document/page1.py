@@ -18,7 +18,6 @@ from skeval.reporting.document.blocks import (
     RowGroup,
     SignOff,
     Steps,
-    Tile,
     Tiles,
 )
 from skeval.reporting.document.fidelity import Kept, Scale
@@ -42,12 +41,7 @@ from skeval.reporting.document.sentences.privacy_rows import (
     question_label,
 )
 from skeval.reporting.document.sentences.steps import next_steps
-from skeval.reporting.document.sentences.tiles import (
-    fidelity_tile,
-    privacy_tile,
-    utility_tile,
-    validity_tile,
-)
+from skeval.reporting.document.sentences.tiles import aspect_tiles
 from skeval.reporting.document.sentences.untested import (
     check_cells,
     check_columns,
@@ -76,7 +70,7 @@ def decision_page(found: Findings, facts: tuple[Text, ...], footer: Text) -> Pag
     ]
     if release := release_block(found.results):
         blocks.append(release)
-    blocks += [_tiles(found), privacy_rows(found), fidelity_rows(found)]
+    blocks += [Tiles("tiles", aspect_tiles(found)), privacy_rows(found), fidelity_rows(found)]
     if found.loss is not None:
         blocks.append(_loss(found.loss, found))
     blocks += [
@@ -95,16 +89,6 @@ def _headline_outcome(found: Findings) -> Outcome:
     if privacy.has_copies and privacy.strength is not Strength.SEVERE and not privacy.is_shifted:
         return Outcome.COPIES
     return privacy.outcome
-
-
-def _tiles(found: Findings) -> Tiles:
-    tiles = (
-        ("Privacy", privacy_tile(found.privacy)),
-        ("Fidelity", fidelity_tile(found.fidelity)),
-        ("Validity", validity_tile(found.validity)),
-        ("Utility", utility_tile(found.utility)),
-    )
-    return Tiles("tiles", tuple(Tile(label, *content) for label, content in tiles))
 
 
 # privacy -------------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ def columns_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
     ordered = [*differing, *(one for one in findings if one.outcome is Outcome.AS_GOOD)]
     shown, others = ordered[:n_shown], ordered[n_shown:]
     blocks: list[Block] = [
-        Headline("headline", None, say.columns_title(findings), say.columns_deck(), facts),
+        Headline("headline", None, say.columns_title(findings), say.COLUMNS_DECK, facts),
         _rows(shown),
     ]
     agreeing = [one for one in others if one.outcome is Outcome.AS_GOOD]

@@ -35,7 +35,7 @@ def pairs_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
     blocks: list[Block] = [Headline("headline", None, title, deck, facts)]
     if pairs:
         rows = tuple(map(pair_row, pairs))
-        blocks.append(PictureRows("pairs", "The least similar pairs", say.pairs_note(), rows))
+        blocks.append(PictureRows("pairs", "The least similar pairs", say.PAIRS_NOTE, rows))
     if found.reversed_orders:
         shown = found.reversed_orders[:N_REVERSED]
         said = tuple(say.reversed_sentence(one, found.noun) for one in shown)

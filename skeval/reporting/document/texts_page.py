@@ -44,7 +44,7 @@ def texts_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
         return None
     titles = metric_titles(found.results)
     trials = [trial for trial in found.privacy.trials if trial.result in own]
-    title, deck = say.texts_title(trials), say.texts_deck()
+    title, deck = say.texts_title(trials), say.TEXTS_DECK
     blocks: list[Block] = [Headline("headline", None, title, deck, facts)]
     if trials:
         blocks.append(_tests(trials, titles, own))
@@ -127,7 +127,5 @@ def _lengths(results: dict[str, Result]) -> Iterator[Figure]:
                 continue
             if real and len(real) == len(synthetic):
                 svg = Overlay(real, synthetic, unseen if len(unseen) == len(real) else ()).to_svg()
-                words = say.lengths_alternative()
-                yield Figure(
-                    "lengths", f"Lengths of texts: {column}", say.lengths_note(), svg, words
-                )
+                words = say.LENGTHS_ALTERNATIVE
+                yield Figure("lengths", f"Lengths of texts: {column}", say.LENGTHS_NOTE, svg, words)

@@ -24,15 +24,13 @@ def each_column_title(n_shown: int, n: int) -> Text:
     return compose(f"Appendix: {n_shown:,} of {n:,} columns")
 
 
-def each_column_deck() -> Text:
-    """Return how to read the distributions."""
-    return compose(
-        "Real rows are filled, synthetic rows are an orange line, and unseen rows are dashed or a "
-        "ring. Axes end at quantiles, rare categories are pooled, and bins with fewer than 10 real "
-        "rows are empty. Bars to the right of an axis are single values and missing cells, with "
-        "their percentages of the real rows. The first number is the similarity score of the "
-        "shares that are drawn. The page on single columns uses other measures."
-    )
+EACH_COLUMN_DECK = compose(
+    "Real rows are filled, synthetic rows are an orange line, and unseen rows are dashed or a "
+    "ring. Axes end at quantiles, rare categories are pooled, and bins with fewer than 10 real "
+    "rows are empty. Bars to the right of an axis are single values and missing cells, with "
+    "their percentages of the real rows. The first number is the similarity score of the "
+    "shares that are drawn. The page on single columns uses other measures."
+)
 
 
 def distribution_note(one: Distribution) -> Text:
@@ -120,9 +118,7 @@ def _label(text: str) -> Span:
     return name(shorten_name(text, _MAX_LABEL))
 
 
-def further_title() -> Text:
-    """Return the title of the page with all other scores."""
-    return compose("Appendix: all scores by column, and each metric in words")
+FURTHER_TITLE = compose("Appendix: all scores by column, and each metric in words")
 
 
 def similarity_note(worst: Sequence[str], lowest: float) -> Text:
@@ -149,12 +145,10 @@ def scores_note(n_shown: int, n: int) -> Text:
     return paragraph(first, how)
 
 
-def words_note() -> Text:
-    """Return where the sentences on metrics come from."""
-    return compose(
-        "Each sentence comes from the metric itself. The page with all numbers contains the "
-        "intervals and the verdicts."
-    )
+WORDS_NOTE = compose(
+    "Each sentence comes from the metric itself. The page with all numbers contains the "
+    "intervals and the verdicts."
+)
 
 
 def not_drawn(reason: str) -> Text:

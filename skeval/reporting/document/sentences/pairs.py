@@ -86,13 +86,11 @@ def reversed_sentence(pair: ReversedOrder, noun: Noun) -> Text:
     )
 
 
-def pairs_note() -> Text:
-    """Return how to read the maps."""
-    return compose(
-        "The first column runs across, the second up. Darker cells have more rows. In the third "
-        "map, orange cells have more synthetic rows and purple cells fewer. Cells with fewer than "
-        "10 rows are empty. Framed cells have synthetic rows and no real row."
-    )
+PAIRS_NOTE = compose(
+    "The first column runs across, the second up. Darker cells have more rows. In the third "
+    "map, orange cells have more synthetic rows and purple cells fewer. Cells with fewer than "
+    "10 rows are empty. Framed cells have synthetic rows and no real row."
+)
 
 
 def associations_note(associations: Associations) -> Text:
