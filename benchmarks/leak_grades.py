@@ -48,7 +48,8 @@ def grade(table, n_rows, kind, share, seed):
     names = ("exact", "near", "dcr", "member", "anonymeter", "reconstruction", "one_run", "partial")
     kept = [one for one in suite.metrics if one[0].startswith(names)]
     suite.set_params(metrics=kept)
-    found = find_privacy(suite.fit(train, holdout).evaluate(synthetic))
+    results = suite.fit(train, holdout).evaluate(synthetic)
+    found = find_privacy(results, results.verdict())
     tested = [one for one in found.trials if one.is_tested and one.is_rate_of_records]
     trial = found.clearest or min(tested, key=lambda one: one.p_value)
     return {
@@ -60,9 +61,19 @@ def grade(table, n_rows, kind, share, seed):
         "test": trial.name or trial.result,
         "p": trial.p_value,
         "excess": round(100.0 * trial.excess, 2),
-        "lowest": round(100.0 * trial.lowest_excess, 2),
+        "lowest": round(100.0 * lowest_excess(trial), 2),
         "is_rate": trial.is_rate_of_records,
     }
+
+
+def lowest_excess(trial):
+    """Return the lower end of the 95% interval of the excess; the excess if none is known."""
+    # Source: R. G. Newcombe, "Interval estimation for the difference between independent
+    # proportions", Statistics in Medicine 17 (1998) 873-890, method 10.
+    if trial.interval is None or trial.expected is None:
+        return trial.excess
+    above = (trial.expected_interval or (0.0, trial.expected))[1] - trial.expected
+    return trial.excess - math.hypot(trial.observed - trial.interval[0], above)
 
 
 def main():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,6 +16,7 @@ from skeval.reporting.displays.marginal import MarginalDisplay
 from skeval.reporting.displays.pair import PairDisplay
 from skeval.reporting.displays.scores import ScoresDisplay
 from skeval.reporting.displays.value import ValueDisplay
+from skeval.reporting.document.chosen_columns import choose_names, choose_section
 from skeval.reporting.figure_files import save_figure
 from skeval.results.comparison import Comparison
 from skeval.results.result import Result
@@ -116,32 +117,20 @@ class FigureRenderer:
             display = display_of(result)
             if type(display) is not ValueDisplay:
                 yield name, display
-            for what, one in _columns_and_pairs(result, self._choice(result.table)):
+            for what, one in self._columns_and_pairs(result):
                 yield f"{name} {what}", one
 
-    def _choice(self, table: str) -> ReportColumns | None:
-        chosen = self.columns
-        return chosen.get(table) if isinstance(chosen, Mapping) else chosen
-
-
-def _columns_and_pairs(
-    result: Result, chosen: ReportColumns | None
-) -> Iterator[tuple[str, Display]]:
-    """Yield the distributions that a result contains."""
-    marginals: dict[str, Any] = result.details.get("marginals") or {}
-    for column in _among(list(marginals), chosen.univ if chosen else None):
-        yield column, MarginalDisplay(column, marginals[column])
-    names = _among(list(result.details.get("names") or ()), chosen.biv if chosen else None)
-    for pair in result.details.get("pairs") or ():
-        if set(pair["columns"]) <= set(names):
-            yield " ".join(pair["columns"]), PairDisplay(pair)
-
-
-def _among(names: list[str], chosen: int | Sequence[str] | None) -> list[str]:
-    """Return the first `chosen` names, or those that are chosen, in the order of the choice."""
-    if isinstance(chosen, int) or chosen is None:
-        return names[:chosen]
-    return [name for name in chosen if name in names]
+    def _columns_and_pairs(self, result: Result) -> Iterator[tuple[str, Display]]:
+        """Yield the chosen distributions that a result contains."""
+        marginals: dict[str, Any] = result.details.get("marginals") or {}
+        chosen = choose_section(self.columns, result.table, "univ")
+        for column in choose_names(list(marginals), chosen):
+            yield column, MarginalDisplay(column, marginals[column])
+        chosen = choose_section(self.columns, result.table, "biv")
+        names = choose_names(list(result.details.get("names") or ()), chosen)
+        for pair in result.details.get("pairs") or ():
+            if set(pair["columns"]) <= set(names):
+                yield " ".join(pair["columns"]), PairDisplay(pair)
 
 
 def _file_name(text: str, taken: set[str]) -> str:

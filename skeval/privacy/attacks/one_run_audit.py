@@ -259,7 +259,7 @@ class OneRunDPAudit(Metric):
         sentence = (
             f"The attack guessed {details['n_correct']:,} of {details['n_guesses']:,} {what} "
             f"correctly{share}, and 50% is expected by chance. There is {shown}. With this number "
-            f"of guesses, no attack could show more than {ceiling}."
+            f"of guesses, no attack could show a lower bound above {ceiling}."
         )
         if details.get("verdict") == "violation":
             claimed = number(as_float(details["claimed_epsilon"]))

@@ -19,15 +19,15 @@ from skeval.results.result import Result
 from skeval.results.verdict import aspect_of
 
 ASPECTS = {
-    "Privacy": ("privacy",),
-    "Fidelity": ("fidelity",),
-    "Validity": ("diagnostic", "validity"),
-    "Utility": ("utility",),
-    "Other": ("",),
+    "Privacy": "privacy",
+    "Fidelity": "fidelity",
+    "Validity": "diagnostic",
+    "Utility": "utility",
+    "Other": "",
 }
 HEADS = ("Metric", "Value", "95% interval", "Unseen", "Difference, 95%", "Better", "Verdict")
 _ALIGNED = ("left", "right", "right", "right", "right", "left", "left")
-_BETTER = {1: "higher", -1: "lower", 0: ""}
+BETTER = {1: "higher", -1: "lower", 0: ""}
 _MAX_REASON = 150  # letters
 _NOTE = (
     "Unseen is the value of real rows that the generator never saw, or the value expected by "
@@ -41,11 +41,11 @@ def numbers_page(found: Findings, facts: tuple[Text, ...]) -> Page:
     titles = metric_titles(found.results)
     groups = []
     for table in ("", *names_of_tables(found.results)):
-        for title, aspects in ASPECTS.items():
+        for title, aspect in ASPECTS.items():
             own = {
                 name: result
                 for name, result in found.results.items()
-                if result.table == table and aspect_of(result) in aspects and not result.error
+                if result.table == table and aspect_of(result) == aspect and not result.error
             }
             if own:
                 rows = tuple(_row(titles[name], name, one, found) for name, one in own.items())
@@ -62,12 +62,11 @@ def numbers_page(found: Findings, facts: tuple[Text, ...]) -> Page:
 
 
 def _row(title: str, name: str, result: Result, found: Findings) -> tuple[Cell, ...]:
-    tests = found.privacy.verdict.adjusted
     if result.contrast is not None and aspect_of(result) == "privacy":
         texts = _tested_numbers(name, result, found)
     else:
         texts = _values(result)
-    outcome = outcome_of_result(name, result, found, is_test=name in tests)
+    outcome = outcome_of_result(name, result, found)
     better = direction_words(result)
     cells = [Cell(compose("{title}", title=title)), *(Cell(compose(text)) for text in texts)]
     return (*cells, Cell(compose(better)), Cell(compose(outcome.word), outcome))
@@ -76,8 +75,8 @@ def _row(title: str, name: str, result: Result, found: Findings) -> tuple[Cell, 
 def direction_words(result: Result) -> str:
     """Return which way is good for the printed numbers, which are rates for a privacy test."""
     if result.contrast is not None and aspect_of(result) == "privacy":
-        return _BETTER[-1 if result.contrast.high_leaks else 1]
-    return _BETTER[result.tags.sign if result.tags is not None else 0]
+        return BETTER[-1 if result.contrast.high_leaks else 1]
+    return BETTER[result.tags.sign if result.tags is not None else 0]
 
 
 def _tested_numbers(name: str, result: Result, found: Findings) -> tuple[str, str, str, str]:
@@ -120,7 +119,7 @@ def interval_words(interval: tuple[float, float] | None) -> str:
     return f"{score(low, interval)} to {score(high, interval)}"
 
 
-def outcome_of_result(name: str, result: Result, found: Findings, *, is_test: bool) -> Outcome:
+def outcome_of_result(name: str, result: Result, found: Findings) -> Outcome:
     """Return the outcome of one metric, in the words of all reports."""
     if math.isnan(result.value):
         return Outcome.NOT_EVALUATED
@@ -130,6 +129,7 @@ def outcome_of_result(name: str, result: Result, found: Findings, *, is_test: bo
         return Outcome.LEAK
     if any(one.train.beyond_chance for one in result.copies):
         return Outcome.COPIES
+    is_test = name in found.privacy.verdict.adjusted
     return Outcome.NONE_FOUND if is_test or result.copies else Outcome.NO_TEST
 
 

@@ -9,12 +9,13 @@ from skeval.reporting.document.each_column import each_column_page
 from skeval.reporting.document.each_pair import each_pair_page
 from skeval.reporting.document.findings import Findings
 from skeval.reporting.document.spans import Text, compose
-from skeval.results.suite_result import SuiteResult
+from skeval.reporting.document.tables import results_of_table
 
 
 def appendix_pages(found: Findings, facts: tuple[Text, ...], columns: Columns) -> list[Page]:
     """Return the pages of the appendix; `columns` chooses by section, or by table and section."""
-    tables = tables_of(found.results)
+    names = dict.fromkeys(result.table for result in found.results.values())
+    tables = {table: results_of_table(found.results, table) for table in names}
     facts = (*facts, compose("Appendix"))
     pages = (
         each_column_page(tables, facts, columns),
@@ -22,12 +23,3 @@ def appendix_pages(found: Findings, facts: tuple[Text, ...], columns: Columns) -
         by_column_page(tables, facts, columns),
     )
     return [page for page in pages if page is not None]
-
-
-def tables_of(results: SuiteResult) -> dict[str, SuiteResult]:
-    """Return the results of each table; those of a single table have no name."""
-    names = dict.fromkeys(result.table for result in results.values())
-    return {
-        table: SuiteResult({name: r for name, r in results.items() if r.table == table})
-        for table in names
-    }

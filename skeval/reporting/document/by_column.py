@@ -42,10 +42,10 @@ def by_column_page(
         blocks += _score_tables(results, table, choose_section(columns, table, "univ"))
     for results in tables.values():
         if entries := tuple(_words(results)):
-            blocks.append(Entries("words", "Each metric in words", say.words_note(), entries))
+            blocks.append(Entries("words", "Each metric in words", say.WORDS_NOTE, entries))
     if not blocks:
         return None
-    head = Headline("headline", None, say.further_title(), (), facts)
+    head = Headline("headline", None, say.FURTHER_TITLE, (), facts)
     return Page("by-column", "Appendix: scores", (head, *blocks))
 
 

@@ -19,7 +19,6 @@ _SLACK = 0.02  # by which a check without an interval may be below unseen rows
 class Shortfall:
     """A check of validity that is below the value of unseen rows, and its worst column."""
 
-    result: str
     metric: str
     value: float
     expected: float
@@ -49,11 +48,9 @@ def find_validity(results: SuiteResult) -> ValidityFindings:
     checks = {
         name: result
         for name, result in results.items()
-        if aspect_of(result) in ("diagnostic", "validity")
-        and not result.error
-        and not math.isnan(result.value)
+        if aspect_of(result) == "diagnostic" and not result.error and not math.isnan(result.value)
     }
-    short = [one for name, result in checks.items() if (one := _shortfall(name, result))]
+    short = [one for result in checks.values() if (one := _shortfall(result))]
     short.sort(key=lambda one: one.value - one.expected)
     is_of_keys = any(
         result.tags is not None and "relational" in result.tags.needs for result in checks.values()
@@ -61,14 +58,13 @@ def find_validity(results: SuiteResult) -> ValidityFindings:
     return ValidityFindings(len(checks), tuple(short), is_of_keys)
 
 
-def _shortfall(name: str, result: Result) -> Shortfall | None:
+def _shortfall(result: Result) -> Shortfall | None:
     best = max(result.tags.bounds) if result.tags is not None else math.nan
     expected = best if result.baseline is None else min(best, result.baseline)
     reached = max(result.interval) if result.interval else result.value + _SLACK
     if not expected > reached:
         return None
     return Shortfall(
-        name,
         result.metric,
         result.value,
         expected,
@@ -93,7 +89,6 @@ class UtilityFindings:
     scoring: str = ""
     value: float = math.nan
     trained_on_real: float = math.nan
-    is_tested: bool = False
     measure: str = ""  # the metric, if none of what models learn was evaluated
 
 
@@ -114,7 +109,6 @@ def find_utility(results: SuiteResult) -> UtilityFindings:
         str(result.details.get("scoring", "score")),
         result.value,
         math.nan if result.baseline is None else result.baseline,
-        outcome is not Outcome.NO_TEST,
     )
 
 
@@ -135,6 +129,5 @@ def _find_other_utility(results: SuiteResult) -> UtilityFindings:
         str(result.details.get("target", "")),
         value=result.value,
         trained_on_real=math.nan if result.baseline is None else result.baseline,
-        is_tested=outcome is not Outcome.NO_TEST,
         measure=result.metric or "one measure",
     )

@@ -78,7 +78,7 @@ def _standing(compared: ComparedFindings) -> Table:
 
 def metrics_page(compared: ComparedFindings, facts: tuple[Text, ...]) -> Page:
     """Return the page with the values of all tables, one line per metric."""
-    note = say.metrics_note()
+    note = say.METRICS_NOTE
     blocks: list[Block] = [Headline("headline", None, compose("Metric by metric"), note, facts)]
     tables = list(compared.comparison)
     parts = (tables[i : i + MAX_TABLES] for i in range(0, len(tables), MAX_TABLES))
@@ -90,8 +90,8 @@ def metrics_page(compared: ComparedFindings, facts: tuple[Text, ...]) -> Page:
 
 def _values(compared: ComparedFindings, tables: Sequence[str]) -> Table:
     groups = []
-    for title, aspects in ASPECTS.items():
-        metrics = [metric for aspect in aspects for metric in compared.metrics_of(aspect)]
+    for title, aspect in ASPECTS.items():
+        metrics = compared.metrics_of(aspect)
         if metrics:
             groups.append((title, tuple(_metric_row(m, compared, tables) for m in metrics)))
     aligned = ("left", *["right"] * len(tables), "right", "left", "left")
@@ -139,8 +139,8 @@ def _unseen(results: Sequence[Result]) -> str:
 def differences_page(compared: ComparedFindings, facts: tuple[Text, ...]) -> Page | None:
     """Return the differences of each pair of tables; None if there are none."""
     groups = []
-    for title, aspects in ASPECTS.items():
-        metrics = [metric for aspect in aspects for metric in compared.metrics_of(aspect)]
+    for title, aspect in ASPECTS.items():
+        metrics = compared.metrics_of(aspect)
         rows = tuple(row for metric in metrics for row in _difference_rows(metric, compared))
         if rows:
             groups.append((title, rows))
@@ -153,7 +153,7 @@ def differences_page(compared: ComparedFindings, facts: tuple[Text, ...]) -> Pag
         "differences",
         title,
         (
-            Headline("headline", None, compose(title), say.differences_note(), facts),
+            Headline("headline", None, compose(title), say.DIFFERENCES_NOTE, facts),
             Table("differences", "", (), heads, aligned, tuple(groups)),
         ),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from skeval.reporting.document.axis_rows import axis_of_100, place
 from skeval.reporting.document.blocks import (
     Block,
     Cell,
@@ -27,12 +28,7 @@ from skeval.reporting.document.questions import Question
 from skeval.reporting.document.sentences import compared as say
 from skeval.reporting.document.sentences.fidelity import scale_label
 from skeval.reporting.document.sentences.privacy_rows import question_label
-from skeval.reporting.document.sentences.tiles import (
-    fidelity_tile,
-    privacy_tile,
-    utility_tile,
-    validity_tile,
-)
+from skeval.reporting.document.sentences.tiles import aspect_tiles
 from skeval.reporting.document.shortening import shorten_names
 from skeval.reporting.document.spans import Span, Text, compose, name
 from skeval.results.recommendation import Conclusion
@@ -75,22 +71,14 @@ def _tables(compared: ComparedFindings) -> Table:
 
 
 def _table_row(table: TableFindings) -> tuple[Cell, ...]:
-    found = table.found
-    tiles = (
-        privacy_tile(found.privacy),
-        fidelity_tile(found.fidelity),
-        validity_tile(found.validity),
-        utility_tile(found.utility),
-    )
-    cells = [_tile_cell(*tile) for tile in tiles]
+    cells = [
+        Cell((Span(f"{tile.answer}: ", strong=True), *tile.evidence), tile.outcome)
+        for tile in aspect_tiles(table.found)
+    ]
     words = say.PLACE_WORDS[table.place]
     is_kept = table.place in (Place.RECOMMENDED, Place.TIED, Place.REMAINS)
     first, last = Span(table.name, strong=True, name=True), Span(words, strong=is_kept)
     return Cell((first,)), *cells, Cell((last,))
-
-
-def _tile_cell(outcome: Outcome, answer: str, evidence: Text) -> Cell:
-    return Cell((Span(f"{answer}: ", strong=True), *evidence), outcome)
 
 
 # privacy -------------------------------------------------------------------------------------
@@ -145,7 +133,7 @@ def _privacy_dot(answer: Answer) -> Dot:
     trial = answer.trial
     if trial is None or not trial.is_rate_of_records or trial.expected is None:
         return Dot(answer.outcome)
-    return Dot(answer.outcome, round(100.0 * trial.excess, 3))
+    return Dot(answer.outcome, place(100.0 * trial.excess))
 
 
 # fidelity and utility ------------------------------------------------------------------------
@@ -156,14 +144,12 @@ def fidelity_dots(compared: ComparedFindings) -> DotRows:
     rows = [_fidelity_row(scale, compared) for scale in Scale]
     if utility := _utility_row(compared):
         rows.append(utility)
-    ends = [
+    low, shown = axis_of_100(
         end
         for row in rows
         for dot in row.dots
         for end in (dot.value, row.reference, *(dot.interval or ()))
-        if end is not None
-    ]
-    low = min(50.0, 25.0 * math.floor(min(ends) / 25.0)) if ends else 50.0
+    )
     return DotRows(
         name="fidelity",
         title="Fidelity and utility: what survives, of 100",
@@ -173,7 +159,7 @@ def fidelity_dots(compared: ComparedFindings) -> DotRows:
         rows=tuple(rows),
         low=low,
         high=100.0,
-        ticks=tuple((float(x), str(x)) for x in range(int(low), 101, 25)),
+        ticks=shown,
         alternative="Values of fidelity and utility by table, of 100.",
     )
 
@@ -196,9 +182,8 @@ def _fidelity_row(scale: Scale, compared: ComparedFindings) -> DotRow:
 def _fidelity_dot(kept: Kept) -> Dot:
     if not kept.result:
         return Dot(kept.outcome)
-    ends = kept.interval
-    interval = None if ends is None else (round(ends[0], 3), round(ends[1], 3))
-    return Dot(kept.outcome, round(kept.value, 3), interval)
+    interval = None if kept.interval is None else (place(kept.interval[0]), place(kept.interval[1]))
+    return Dot(kept.outcome, place(kept.value), interval)
 
 
 def _values_note(dots: Sequence[Dot], reference: float | None, what: str = "unseen") -> Text:
@@ -215,7 +200,7 @@ def _utility_row(compared: ComparedFindings) -> DotRow | None:
     if not known:
         return None
     dots = tuple(
-        Dot(one.outcome, round(100.0 * one.value, 3) if one in known else None) for one in found
+        Dot(one.outcome, place(100.0 * one.value) if one in known else None) for one in found
     )
     real = next((100.0 * o.trained_on_real for o in known if 0.0 <= o.trained_on_real <= 1.0), None)
     label = compose("{measure}", measure=title_of(known[0].measure))

@@ -36,7 +36,7 @@ def _front(compared: ComparedFindings) -> Figure | None:
         return None
     words = say.front_alternative([str(table) for table in display.front.index[display.front]])
     svg = draw_display(display, WIDE)
-    return Figure("front", say.FRONT_TITLE, say.front_note(), svg, words)
+    return Figure("front", say.FRONT_TITLE, say.FRONT_NOTE, svg, words)
 
 
 def _maps(compared: ComparedFindings) -> PictureRows | None:
@@ -81,4 +81,4 @@ def _draw(cells: dict[str, np.ndarray]) -> PictureRows:
         for name, shares in cells.items()
     )
     row = PictureRow((), (), pictures)
-    return PictureRows("maps", say.MAPS_TITLE, say.maps_note(), (row,))
+    return PictureRows("maps", say.MAPS_TITLE, say.MAPS_NOTE, (row,))

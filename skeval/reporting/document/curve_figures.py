@@ -33,7 +33,7 @@ def distance_figures(results: SuiteResult) -> Iterator[Figure]:
         )
     if within := [known[kind] for kind in _WITHIN if kind in known]:
         svg, words = _draw_distances(within, 250.0), say.distances_alternative(within)
-        title, note = say.WITHIN_TITLE, say.within_note()
+        title, note = say.WITHIN_TITLE, say.WITHIN_NOTE
         yield Figure("within-tables", title, note, svg, words, is_wide=False)
 
 

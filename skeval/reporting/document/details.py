@@ -49,6 +49,16 @@ def list_at(content: Any, *keys: str) -> list[Any]:
     return list(found) if isinstance(found, list | tuple) else []
 
 
+def matrix_at(details: Any, key: str) -> np.ndarray | None:
+    """Return the matrix under a key, which has a row and a column for each of the `names`."""
+    n = len(texts_at(details, "names"))
+    try:
+        matrix = np.asarray(mapping_at(details).get(key), dtype=float)
+    except _UNREADABLE:
+        return None
+    return matrix if n > 1 and matrix.shape == (n, n) else None
+
+
 def texts_at(content: Any, *keys: str) -> tuple[str, ...]:
     """Return the texts in a list under these keys; empty if there is none."""
     return tuple(map(str, list_at(content, *keys)))

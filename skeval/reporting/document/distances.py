@@ -48,7 +48,6 @@ class MostConfident:
 
     k: float
     fraction: float
-    interval: tuple[float, float] | None
 
 
 def find_distance_curves(results: SuiteResult) -> tuple[DistanceCurve, ...]:
@@ -94,7 +93,7 @@ def find_most_confident(results: SuiteResult) -> MostConfident | None:
         first = known[0] if isinstance(known, list | tuple) and known else None
         k, fraction = number_at(first, "k"), number_at(first, "precision")
         if k >= 1.0 and 0.0 <= fraction <= 1.0:
-            return MostConfident(k, fraction, interval_at(first, "interval"))
+            return MostConfident(k, fraction)
     return None
 
 

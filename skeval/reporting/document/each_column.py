@@ -31,7 +31,7 @@ def each_column_page(
         n_shown, n = n_shown + len(rows), n + len(known)
     if not blocks:
         return None
-    title, deck = say.each_column_title(n_shown, n), say.each_column_deck()
+    title, deck = say.each_column_title(n_shown, n), say.EACH_COLUMN_DECK
     head = Headline("headline", None, title, deck, facts)
     return Page("each-column", "Appendix: each column", (head, *blocks))
 

@@ -9,7 +9,7 @@ from skeval.reporting.document.chosen_columns import Columns, choose_pairs, choo
 from skeval.reporting.document.page5 import pair_row
 from skeval.reporting.document.pairs import PairMap, find_pairs, names_of_pairs
 from skeval.reporting.document.sentences import appendix as say
-from skeval.reporting.document.sentences.pairs import pairs_note
+from skeval.reporting.document.sentences.pairs import PAIRS_NOTE
 from skeval.reporting.document.spans import Text
 from skeval.results.suite_result import SuiteResult
 
@@ -26,7 +26,7 @@ def each_pair_page(
         is_all = choose_section(columns, table, "pairs") == "all"
         shown = choose_pairs(known, names, chosen, is_all=is_all)
         if shown:
-            note = () if blocks else pairs_note()
+            note = () if blocks else PAIRS_NOTE
             blocks.append(PictureRows("each-pair", table, note, tuple(map(_row, shown))))
         n_shown, n_kept = n_shown + len(shown), n_kept + len(known)
         n += len(names) * (len(names) - 1) // 2

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from skeval.core.tags import Need
-from skeval.exceptions import UnexaminedColumnsWarning, UnreadCellsWarning
 from skeval.reporting.document.checks import (
     UtilityFindings,
     ValidityFindings,
@@ -18,11 +16,10 @@ from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.privacy import PrivacyFindings, find_privacy
 from skeval.reporting.document.reversed_order import ReversedOrder, find_reversed
 from skeval.reporting.document.sentences.nouns import Noun
-from skeval.reporting.document.sentences.untested import Untested
 from skeval.reporting.document.tables import names_of_tables, results_of_table
 from skeval.results.provenance import Provenance
 from skeval.results.suite_result import SuiteResult
-from skeval.results.verdict import Verdict, aspect_of
+from skeval.results.verdict import Verdict
 
 _MAX_UNUSABLE = 50.0  # relations kept of 100, below which a table is of no use yet
 
@@ -39,10 +36,6 @@ class Findings:
     loss: PairLoss | None
     reversed_orders: tuple[ReversedOrder, ...]
     noun: Noun
-    untested: Untested
-    unexamined: tuple[str, ...]
-    unread: tuple[str, ...]
-    doubtful: tuple[str, ...]
 
     @property
     def provenance(self) -> Provenance | None:
@@ -74,7 +67,6 @@ def find_table(found: Findings, table: str) -> Findings:
 
 
 def _find(results: SuiteResult, verdict: Verdict) -> Findings:
-    provenance = results.provenance
     return Findings(
         results=results,
         privacy=find_privacy(results, verdict),
@@ -83,20 +75,8 @@ def _find(results: SuiteResult, verdict: Verdict) -> Findings:
         utility=find_utility(results),
         loss=_find_loss(results),
         reversed_orders=find_reversed(results),
-        noun=_noun(provenance),
-        untested=_untested_attackers(results),
-        unexamined=_columns_of(results, UnexaminedColumnsWarning),
-        unread=_columns_of(results, UnreadCellsWarning),
-        doubtful=tuple(provenance.doubts) if provenance is not None else (),
+        noun=_noun(results.provenance),
     )
-
-
-def _columns_of(
-    results: SuiteResult, kind: type[UnexaminedColumnsWarning | UnreadCellsWarning]
-) -> tuple[str, ...]:
-    """Return the columns that notices of a kind name, each once."""
-    notices = (notice for notice in results.notices if isinstance(notice, kind))
-    return tuple(dict.fromkeys(column for notice in notices for column in notice.columns))
 
 
 def _find_loss(results: SuiteResult) -> PairLoss | None:
@@ -118,25 +98,3 @@ def _noun(provenance: Provenance | None) -> Noun:
         one, _, many = (part.strip() for part in release.noun.partition(","))
         return Noun(one, many or f"{one}s")
     return Noun("subject", "subjects") if release and release.unit == "subject" else Noun()
-
-
-def _untested_attackers(results: SuiteResult) -> Untested:
-    of_privacy = [
-        result.tags
-        for result in results.values()
-        if aspect_of(result) == "privacy" and not result.error and result.tags is not None
-    ]
-    no_utility = not any(aspect_of(result) == "utility" for result in results.values())
-    needs: set[Need] = {need for tags in of_privacy for need in tags.needs}
-    tried = {risk for tags in of_privacy for risk in tags.risks}
-    columns = results.provenance.columns if results.provenance is not None else ()
-    has_texts = results.provenance is None or any(one.kind == "text" for one in columns)
-    risks = ("singling out", "linkability", "inference")
-    return Untested(
-        utility=no_utility,
-        known_columns=not any(tags.evidence == "disclosure" for tags in of_privacy),
-        generator="generator" not in needs,
-        several_records="relational" not in needs,
-        texts=has_texts and "text" not in needs,
-        risks=tuple(risk for risk in risks if risk not in tried),
-    )

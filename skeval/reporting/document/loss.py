@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from skeval.reporting.document.details import mapping_at, number_at, texts_at
-from skeval.results.result import Result
+from skeval.reporting.document.details import mapping_at, numbers_at, texts_at
+from skeval.reporting.document.distributions import format_end
+from skeval.reporting.document.pairs import PairMap, find_pairs
 from skeval.results.suite_result import SuiteResult
 from skeval.utils.formatting import as_float
 
 _MAX_ROWS, _MAX_COLUMNS = 6, 5
 _MIN_CELLS = 4  # with at least 10 training rows, for a table to show anything
-_N_OUTSIDE = 2  # the last two places of an axis: missing, and outside of the training data
 _DASH = "\N{EN DASH}"
 _ENDS = re.compile(f"{_DASH}| to ")  # between the two ends of a bin
 _MIN_LOST, _MAX_KEPT = 0.1, 0.05  # associations of a relation that is lost completely
@@ -38,22 +38,19 @@ class Axis:
 class PairLoss:
     """A pair of columns in real and in synthetic rows; a cell of few rows is None."""
 
+    pair: PairMap
     rows: Axis
     columns: Axis
     real: tuple[tuple[float | None, ...], ...]
     synthetic: tuple[tuple[float | None, ...], ...]
     is_of_row: bool  # percentages of the rows with the category of the row, not of all rows
-    invented: tuple[tuple[bool, ...], ...] = ()  # cells that no real row fills
-    invented_share: float = 0.0
-    real_association: float = math.nan
-    synthetic_association: float = math.nan
+    invented: tuple[tuple[bool, ...], ...]  # cells that no real row fills
     table: str = ""  # of several
 
     @property
     def gap(self) -> float:
         """By how much the association is weaker in synthetic rows."""
-        gap = self.real_association - self.synthetic_association
-        return -math.inf if math.isnan(gap) else gap
+        return _known(self.pair.real_association - self.pair.synthetic_association)
 
     @property
     def names(self) -> tuple[str, str]:
@@ -77,78 +74,35 @@ class PairLoss:
     @property
     def is_lost(self) -> bool:
         """Whether the columns are associated in real rows, and not in synthetic ones."""
-        return self.real_association >= _MIN_LOST and self.synthetic_association <= _MAX_KEPT
+        is_kept = self.pair.synthetic_association > _MAX_KEPT
+        return self.pair.real_association >= _MIN_LOST and not is_kept
 
 
 def find_loss(results: SuiteResult) -> PairLoss | None:
     """Return the pair whose association is lost most, or else the least similar one."""
-    associations = _matrices(results, "PhikMatrixDifference", ("train", "synthetic"))
-    similarities = _matrices(results, "SimilarityScore", ("ceiling", "matrix"))
-    losses = [
-        loss
-        for result in results.values()
-        for pair in _pairs(result)
-        if (loss := _read_pair(pair, result.details))
-    ]
-    for known, least in ((associations, _MIN_LOST), (similarities, -math.inf)):
-        gaps = {i: known[key][0] - known[key][1] for i, key in _keys(losses) if key in known}
-        if gaps and gaps[worst := max(gaps, key=lambda i: gaps[i])] > least:
-            loss = losses[worst]
-            ends = associations.get(frozenset(loss.names), (math.nan, math.nan))
-            return replace(loss, real_association=ends[0], synthetic_association=ends[1])
-    return None
+    losses = [loss for pair in find_pairs(results) if (loss := _read_loss(pair, results))]
+    lost = [loss for loss in losses if loss.gap > _MIN_LOST]
+    if lost:
+        return max(lost, key=lambda loss: loss.gap)
+    gaps = [_known(loss.pair.ceiling - loss.pair.similarity) for loss in losses]
+    return losses[gaps.index(max(gaps))] if losses and max(gaps) > -math.inf else None
 
 
-def _keys(losses: Sequence[PairLoss]) -> Iterator[tuple[int, frozenset[str]]]:
-    yield from ((i, frozenset(loss.names)) for i, loss in enumerate(losses))
+def _known(gap: float) -> float:
+    return -math.inf if math.isnan(gap) else gap
 
 
-def _matrices(
-    results: SuiteResult, metric: str, keys: tuple[str, str]
-) -> dict[frozenset[str], tuple[float, float]]:
-    """Return two numbers for each pair of columns, of the first result of a metric."""
-    for result in results.values():
-        if result.metric != metric or result.error:
-            continue
-        names = texts_at(result.details, "names")
-        try:
-            first, second = (np.asarray(result.details[key], dtype=float) for key in keys)
-        except (KeyError, TypeError, ValueError):
-            continue
-        if first.shape == second.shape == (len(names), len(names)):
-            return {
-                frozenset((names[i], names[j])): (float(first[i, j]), float(second[i, j]))
-                for i in range(len(names))
-                for j in range(i)
-            }
-    return {}
-
-
-def _pairs(result: Result) -> Iterator[Mapping[str, Any]]:
-    pairs = result.details.get("pairs")
-    if isinstance(pairs, list | tuple):
-        yield from (pair for pair in pairs if isinstance(pair, Mapping))
-
-
-def _read_pair(pair: Mapping[str, Any], details: Mapping[str, Any]) -> PairLoss | None:
+def _read_loss(pair: PairMap, results: SuiteResult) -> PairLoss | None:
     """Return the pair with at most six rows and six columns; None if nothing can be shown."""
-    names, axes = texts_at(pair, "columns"), pair.get("axes")
-    try:
-        tables = {
-            role: np.asarray(mapping_at(pair, "shares")[role], dtype=float)
-            for role in ("train", "synthetic")
-        }
-    except (KeyError, TypeError, ValueError):
+    if len(pair.axes) != 2:
         return None
-    if len(names) != 2 or not isinstance(axes, list | tuple) or len(axes) != 2:
-        return None
-    if len({table.shape for table in tables.values()}) != 1 or tables["train"].ndim != 2:
-        return None
-    first, second = (_read_axis(name, axis) for name, axis in zip(names, axes, strict=True))
-    is_turned = len(first.labels) < len(second.labels)  # the longer axis runs down the page
-    if is_turned:
+    tables = {"train": pair.shares, "synthetic": pair.synthetic_shares}
+    first, second = map(_read_axis, pair.columns, pair.axes)
+    cells = set(pair.invented)
+    if len(first.labels) < len(second.labels):  # the longer axis runs down the page
         first, second = second, first
         tables = {role: table.T for role, table in tables.items()}
+        cells = {(i, j) for j, i in cells}
     rows = _shorten(first, tables["train"].sum(axis=1), _MAX_ROWS)
     columns = _shorten(second, tables["train"].sum(axis=0), _MAX_COLUMNS)
     shares = {role: _sum_places(table, rows, columns) for role, table in tables.items()}
@@ -157,31 +111,17 @@ def _read_pair(pair: Mapping[str, Any], details: Mapping[str, Any]) -> PairLoss 
     is_known = np.maximum(shares["train"], shares["synthetic"]) > 0.0
     rows, columns = _keep(rows, is_known.any(axis=1)), _keep(columns, is_known.any(axis=0))
     shares = {role: _sum_places(table, rows, columns) for role, table in tables.items()}
-    totals = {role: _row_totals(rows, role, details) for role in shares}
+    totals = {role: _row_totals(rows, role, results) for role in shares}
     is_of_row = all(total is not None for total in totals.values())
     real, synthetic = (
         _to_cells(shares[role], totals[role] if is_of_row else None) for role in shares
     )
-    invented = _invented_cells(pair, rows, columns, is_turned=is_turned)
-    share = number_at(pair, "invented", "share")
-    share = 0.0 if math.isnan(share) else share
-    return PairLoss(rows, columns, real, synthetic, is_of_row, invented, share)
-
-
-def _invented_cells(
-    pair: Mapping[str, Any], rows: Axis, columns: Axis, *, is_turned: bool
-) -> tuple[tuple[bool, ...], ...]:
-    """Return which shown cells consist of cells that synthetic rows fill and no real row does."""
-    known = mapping_at(pair, "invented").get("cells")
-    cells = (
-        {tuple(cell) for cell in known} if isinstance(known, list | tuple | np.ndarray) else set()
-    )
-    if is_turned:
-        cells = {cell[::-1] for cell in cells}
-    return tuple(
+    # a shown cell is invented if all cells that it consists of are
+    invented = tuple(
         tuple(all((i, j) in cells for i in down for j in across) for across in columns.places)
         for down in rows.places
     )
+    return PairLoss(pair, rows, columns, real, synthetic, is_of_row, invented)
 
 
 def _read_axis(column: str, axis: Any) -> Axis:
@@ -199,8 +139,8 @@ def _label_bins(edges: Sequence[float], is_date: bool) -> list[str]:
         return [str(np.datetime64(int(edge), "s"))[:10] for edge in edges[:-1]]
     if all(edge % 1.0 == 0.5 for edge in edges):  # bins of whole numbers
         ends = [(low + 0.5, high - 0.5) for low, high in pairwise(edges)]
-        return [_join_labels(*map(_format, pair)) for pair in ends]
-    return [f"\u2265{_format(edge)}" for edge in edges[:-1]]
+        return [_join_labels(*map(format_end, pair)) for pair in ends]
+    return [f"\u2265{format_end(edge)}" for edge in edges[:-1]]
 
 
 def _join_labels(first: str, last: str) -> str:
@@ -210,11 +150,6 @@ def _join_labels(first: str, last: str) -> str:
         return first
     between = " to " if "\N{MINUS SIGN}" in low + high else _DASH
     return f"{low}{between}{high}"
-
-
-def _format(value: float) -> str:
-    text = f"{value:,.0f}" if abs(value) >= 10 or value % 1.0 == 0 else f"{value:.3g}"
-    return text.replace("-", "\N{MINUS SIGN}")
 
 
 def _shorten(axis: Axis, shares: np.ndarray, most: int) -> Axis:
@@ -246,15 +181,18 @@ def _sum_places(table: np.ndarray, rows: Axis, columns: Axis) -> np.ndarray:
     )
 
 
-def _row_totals(rows: Axis, role: str, details: Mapping[str, Any]) -> list[float] | None:
+def _row_totals(rows: Axis, role: str, results: SuiteResult) -> list[float] | None:
     """Return the share of each category of the rows, as its own distribution states it."""
-    own = mapping_at(details, "marginals", rows.column)
-    labels, shares = texts_at(own, "labels"), mapping_at(own, "shares").get(role)
-    if not rows.is_categorical or not isinstance(shares, list | tuple | np.ndarray):
+    if not rows.is_categorical:
         return None
-    known = {label: as_float(share) for label, share in zip(labels, shares, strict=False)}
-    totals = [known.get(label, 0.0) for label in rows.labels]
-    return totals if all(total > 0 for total in totals) else None
+    for result in results.values():
+        own = mapping_at(result.details, "marginals", rows.column)
+        labels, shares = texts_at(own, "labels"), numbers_at(own, "shares", role)
+        known = dict(zip(labels, shares, strict=False))
+        if shares:
+            totals = [known.get(label, 0.0) for label in rows.labels]
+            return totals if all(total > 0 for total in totals) else None
+    return None
 
 
 def _to_cells(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from skeval.reporting.document.blocks import Picture, PictureRow, PictureRows
-from skeval.reporting.document.details import texts_at
+from skeval.reporting.document.details import matrix_at, texts_at
 from skeval.reporting.document.drawings.heat_map import STRENGTH, HeatMap
 from skeval.reporting.document.metric_titles import metric_titles
 from skeval.reporting.document.page5 import MAX_LABELS, MAX_NAME, draw_associations
@@ -48,12 +48,8 @@ def association_matrices(results: SuiteResult) -> Iterator[PictureRows]:
 
 
 def _read(result: Result, key: str) -> Matrix | None:
-    n = len(texts_at(result.details, "names"))
-    try:
-        matrix = np.asarray(result.details.get(key), dtype=float)
-    except (TypeError, ValueError):
-        return None
-    return matrix if n > 1 and matrix.shape == (n, n) and np.isfinite(matrix).any() else None
+    matrix = matrix_at(result.details, key)
+    return matrix if matrix is not None and np.isfinite(matrix).any() else None
 
 
 def _is_same(first: Matrix, second: Matrix) -> bool:

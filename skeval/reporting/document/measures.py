@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from skeval.reporting.document.axis_rows import row_of_100, ticks
 from skeval.reporting.document.blocks import Comparison, ComparisonRow, RowGroup
 from skeval.reporting.document.details import mapping_at
 from skeval.reporting.document.fidelity import outcome_of_difference
-from skeval.reporting.document.numbers import hundredths, score
+from skeval.reporting.document.numbers import score
 from skeval.reporting.document.sentences.measures import measure_note
 from skeval.reporting.document.spans import compose
 from skeval.results.result import Result
 
-_TICKS = tuple((25.0 * i, f"{25 * i}" if i % 2 == 0 else "") for i in range(5))
 LEGEND = (("value", "synthetic rows"), ("reference", "unseen rows"), ("interval", "95% interval"))
 
 
@@ -30,7 +30,7 @@ def measure_rows(
         groups=(RowGroup("", rows),),
         low=0.0,
         high=100.0,
-        ticks=_TICKS,
+        ticks=ticks(0.0, 100.0),
         alternative="Values of synthetic and of unseen rows, of 100.",
     )
 
@@ -46,17 +46,8 @@ def _row(title: str, result: Result) -> ComparisonRow:
             label, note, outcome, outcome.word, score(result.value), score(baseline)
         )
     unseen = None if baseline is None or math.isnan(baseline) else 100.0 * baseline
-    return ComparisonRow(
-        label,
-        note,
-        outcome,
-        outcome.word,
-        hundredths(100.0 * result.value),
-        hundredths(unseen),
-        round(100.0 * result.value, 3),
-        None if unseen is None else round(unseen, 3),
-        _percent(result.interval),
-    )
+    ends = None if result.interval is None else (100 * result.interval[0], 100 * result.interval[1])
+    return row_of_100(label, note, outcome, 100.0 * result.value, unseen, ends)
 
 
 def is_on_axis(result: Result) -> bool:
@@ -66,7 +57,3 @@ def is_on_axis(result: Result) -> bool:
 
 def _sign(result: Result) -> int:
     return result.tags.sign if result.tags is not None else 0
-
-
-def _percent(ends: tuple[float, float] | None) -> tuple[float, float] | None:
-    return None if ends is None else (round(100.0 * ends[0], 3), round(100.0 * ends[1], 3))

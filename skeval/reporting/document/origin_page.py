@@ -125,8 +125,8 @@ def _settings(provenance: Provenance) -> tuple[Text, ...]:
 
 
 def _doubts(found: Findings) -> Iterator[Text]:
-    if found.unexamined:
-        columns = names(found.unexamined, len(found.unexamined))
+    if found.privacy.unexamined:
+        columns = names(found.privacy.unexamined, len(found.privacy.unexamined))
         yield compose("No test examined {columns}.", columns=columns)
     if found.provenance is not None:
         for column, doubt in found.provenance.doubts.items():

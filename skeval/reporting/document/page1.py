@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
+from skeval.exceptions import UnreadCellsWarning
+from skeval.reporting.document.axis_rows import axis_of_100, row_of_100, ticks, trial_row
 from skeval.reporting.document.blocks import (
     Block,
     Comparison,
@@ -17,16 +18,13 @@ from skeval.reporting.document.blocks import (
     RowGroup,
     SignOff,
     Steps,
-    Tile,
     Tiles,
 )
 from skeval.reporting.document.fidelity import Kept, Scale
 from skeval.reporting.document.findings import Findings
 from skeval.reporting.document.loss import PairLoss
-from skeval.reporting.document.next_steps import next_steps
-from skeval.reporting.document.numbers import hundredths, rate
 from skeval.reporting.document.outcomes import Outcome, Strength
-from skeval.reporting.document.privacy import Answer
+from skeval.reporting.document.privacy import Answer, columns_of_notices
 from skeval.reporting.document.questions import WITHOUT_ATTACKER
 from skeval.reporting.document.sentences.decks import deck
 from skeval.reporting.document.sentences.fidelity import (
@@ -42,12 +40,8 @@ from skeval.reporting.document.sentences.privacy_rows import (
     answer_words,
     question_label,
 )
-from skeval.reporting.document.sentences.tiles import (
-    fidelity_tile,
-    privacy_tile,
-    utility_tile,
-    validity_tile,
-)
+from skeval.reporting.document.sentences.steps import next_steps
+from skeval.reporting.document.sentences.tiles import aspect_tiles
 from skeval.reporting.document.sentences.untested import (
     check_cells,
     check_columns,
@@ -58,7 +52,6 @@ from skeval.reporting.document.shortening import shorten_end, shorten_name, shor
 from skeval.reporting.document.spans import Text, compose, name, paragraph
 from skeval.reporting.document.stated_release import release_block, threshold_limits
 
-_PERCENT_TICKS = tuple((float(x), f"{x}%" if x % 50 == 0 else "") for x in range(0, 101, 25))
 SIGNED = ("Decision (release, hold or refuse)", "Name and role", "Date")
 _MAX_NAME, _MAX_NAME_IN_NOTE, _MAX_ROW_LABEL, _MAX_COLUMN_LABEL = 24, 14, 10, 10  # letters
 
@@ -75,14 +68,14 @@ def decision_page(found: Findings, facts: tuple[Text, ...], footer: Text) -> Pag
             facts,
         )
     ]
-    if release := release_block(found.results, "see the page on provenance"):
+    if release := release_block(found.results):
         blocks.append(release)
-    blocks += [_tiles(found), privacy_rows(found), fidelity_rows(found)]
+    blocks += [Tiles("tiles", aspect_tiles(found)), privacy_rows(found), fidelity_rows(found)]
     if found.loss is not None:
         blocks.append(_loss(found.loss, found))
     blocks += [
         Steps("steps", "What to do", next_steps(found)),
-        Paragraphs("untested", "Not tested", (untested_sentence(found.untested, found.noun),)),
+        Paragraphs("untested", "Not tested", (untested_sentence(found.results, found.noun),)),
     ]
     if checks := tuple(_checks(found)):
         blocks.append(Paragraphs("checks", "Please check", checks))
@@ -96,16 +89,6 @@ def _headline_outcome(found: Findings) -> Outcome:
     if privacy.has_copies and privacy.strength is not Strength.SEVERE and not privacy.is_shifted:
         return Outcome.COPIES
     return privacy.outcome
-
-
-def _tiles(found: Findings) -> Tiles:
-    tiles = (
-        ("Privacy", privacy_tile(found.privacy)),
-        ("Fidelity", fidelity_tile(found.fidelity)),
-        ("Validity", validity_tile(found.validity)),
-        ("Utility", utility_tile(found.utility)),
-    )
-    return Tiles("tiles", tuple(Tile(label, *content) for label, content in tiles))
 
 
 # privacy -------------------------------------------------------------------------------------
@@ -132,7 +115,7 @@ def privacy_rows(found: Findings) -> Comparison:
         ),
         low=0.0,
         high=100.0,
-        ticks=_PERCENT_TICKS,
+        ticks=ticks(0.0, 100.0, unit="%"),
         alternative="Rates of attacks on training and on unseen records, from 0 to 100%.",
     )
 
@@ -147,34 +130,10 @@ def _privacy_row(answer: Answer, found: Findings, limits: dict[str, float]) -> C
     label = question_label(answer.question, found.noun)
     note = shorten_names(answer_note(answer, found.noun), _MAX_NAME_IN_NOTE)
     words = answer_words(answer)
-    if trial is None or not trial.has_tested_numbers:
-        return ComparisonRow(label, note, answer.outcome, words, rate(None), rate(None))
-    result, limit = found.results[trial.result], limits.get(trial.result)
-    is_on_axis = abs(result.value - trial.observed) < 1e-9
-    return ComparisonRow(
-        label,
-        note,
-        answer.outcome,
-        words,
-        rate(trial.observed),
-        rate(trial.expected),
-        _percent(trial.observed),
-        None if trial.expected is None else _percent(trial.expected),
-        _percent_interval(trial.interval),
-        _percent_interval(trial.expected_interval),
-        None if limit is None or not is_on_axis else _percent(limit),
-    )
-
-
-def _percent(share: float) -> float:
-    return round(100.0 * share, 3)
-
-
-def _percent_interval(interval: tuple[float, float] | None) -> tuple[float, float] | None:
-    if interval is None:
-        return None
-    low, high = (_percent(min(1.0, max(0.0, end))) for end in interval)
-    return low, high
+    limit = None
+    if trial is not None and abs(found.results[trial.result].value - trial.observed) < 1e-9:
+        limit = limits.get(trial.result)
+    return trial_row(trial, label, note, answer.outcome, words, limit)
 
 
 # fidelity ------------------------------------------------------------------------------------
@@ -184,15 +143,9 @@ def fidelity_rows(found: Findings) -> Comparison:
     """Return the five rows of fidelity on one scale of 100."""
     limits = threshold_limits(found.results)
     rows = tuple(_fidelity_row(one, limits, _table(one, found)) for one in found.fidelity.kept)
-    ends = [
-        end
-        for row in rows
-        for end in (row.value, row.reference, *(row.interval or ()))
-        if end is not None
-    ]
-    low = min(50.0, 25.0 * math.floor(min(ends) / 25.0)) if ends else 50.0
-    step = 25 if low >= 25.0 else 50
-    ticks = tuple((float(x), str(x)) for x in range(int(low), 101, step))
+    low, shown = axis_of_100(
+        end for row in rows for end in (row.value, row.reference, *(row.interval or ()))
+    )
     return Comparison(
         name="fidelity",
         title="Fidelity: what survives, of 100",
@@ -206,7 +159,7 @@ def fidelity_rows(found: Findings) -> Comparison:
         groups=(RowGroup("", rows),),
         low=low,
         high=100.0,
-        ticks=ticks,
+        ticks=shown,
         alternative="Five values of fidelity of synthetic and of unseen rows, of 100.",
         more=further_sentence(found.fidelity, found.results),
     )
@@ -219,24 +172,11 @@ def _table(kept: Kept, found: Findings) -> Text:
 
 
 def _fidelity_row(kept: Kept, limits: dict[str, float], table: Text) -> ComparisonRow:
-    label, words = scale_label(kept.scale), kept.outcome.word
-    if not kept.result:
-        return ComparisonRow(label, (), kept.outcome, words, hundredths(None), hundredths(None))
     limit = limits.get(kept.result)
     if limit is not None and kept.scale is not Scale.PAIRS:
         limit = 100.0 * (1.0 - limit if kept.scale is Scale.ASSOCIATIONS else limit)
-    return ComparisonRow(
-        label,
-        table,
-        kept.outcome,
-        words,
-        hundredths(kept.value),
-        hundredths(kept.unseen),
-        round(kept.value, 3),
-        None if kept.unseen is None else round(kept.unseen, 3),
-        None if kept.interval is None else (round(kept.interval[0], 3), round(kept.interval[1], 3)),
-        limit=limit,
-    )
+    label = scale_label(kept.scale)
+    return row_of_100(label, table, kept.outcome, kept.value, kept.unseen, kept.interval, limit)
 
 
 # the rest ------------------------------------------------------------------------------------
@@ -282,9 +222,9 @@ def _heat_cell(share: float | None, is_invented: bool, is_real: bool) -> HeatCel
 
 
 def _checks(found: Findings) -> Iterator[Text]:
-    if found.unexamined:
-        yield check_columns(found.unexamined)
-    if found.unread:
-        yield check_cells(found.unread)
-    if found.doubtful:
-        yield check_types(found.doubtful)
+    if found.privacy.unexamined:
+        yield check_columns(found.privacy.unexamined)
+    if unread := columns_of_notices(found.results, UnreadCellsWarning):
+        yield check_cells(unread)
+    if found.provenance is not None and found.provenance.doubts:
+        yield check_types(tuple(found.provenance.doubts))

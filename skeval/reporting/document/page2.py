@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import accumulate
 
+from skeval.reporting.document.axis_rows import ticks, trial_row
 from skeval.reporting.document.blocks import (
     Block,
     Comparison,
@@ -67,8 +69,7 @@ def _attack_rows(trials: Sequence[Trial], found: Findings) -> Comparison:
         for end in (trial.observed, *(trial.interval or ()), *(trial.expected_interval or ()))
     ]
     high = min(100.0, 25.0 * max(1, math.ceil(100.0 * max(ends) / 25.0 - 1e-9)))
-    step = 25.0 if high > 25.0 else 12.5
-    ticks = [step / 2 * i for i in range(1 + round(2 * high / step))]
+    n_ticks = round(high / (12.5 if high > 25.0 else 6.25))
     return Comparison(
         name="attacks",
         title="",
@@ -87,7 +88,7 @@ def _attack_rows(trials: Sequence[Trial], found: Findings) -> Comparison:
         groups=(RowGroup("", tuple(_attack_row(trial, found) for trial in shown)),),
         low=0.0,
         high=high,
-        ticks=tuple((x, f"{x:g}%" if i % 2 == 0 else "") for i, x in enumerate(ticks)),
+        ticks=ticks(0.0, high, n_ticks, "%"),
         alternative="Rates of attacks on training and on unseen records.",
         more=say.further_attacks(hidden) if hidden else (),
     )
@@ -100,27 +101,11 @@ def _n_rows_on_page(trials: Sequence[Trial]) -> int:
 
 
 def _attack_row(trial: Trial, found: Findings) -> ComparisonRow:
-    if not trial.has_tested_numbers:
-        label = say.trial_label(trial, found.noun)
-        return ComparisonRow(label, (), Outcome.LEAK, "leak", rate(None), rate(None))
-    return ComparisonRow(
-        say.trial_label(trial, found.noun),
-        (),
-        Outcome.LEAK if trial.is_significant else Outcome.NONE_FOUND,
-        points(trial.excess, 1),
-        rate(trial.observed).rstrip("%"),
-        rate(trial.expected).rstrip("%"),
-        round(100.0 * trial.observed, 3),
-        round(100.0 * (trial.expected or 0.0), 3),
-        _percent(trial.interval),
-        _percent(trial.expected_interval),
-    )
-
-
-def _percent(interval: tuple[float, float] | None) -> tuple[float, float] | None:
-    if interval is None:
-        return None
-    return round(100.0 * interval[0], 3), round(100.0 * interval[1], 3)
+    outcome = Outcome.LEAK if trial.is_significant else Outcome.NONE_FOUND
+    answer = points(trial.excess, 1) if trial.has_tested_numbers else outcome.word
+    row = trial_row(trial, say.trial_label(trial, found.noun), (), outcome, answer)
+    shown, expected = row.shown.rstrip("%"), row.shown_reference.rstrip("%")
+    return replace(row, shown=shown, shown_reference=expected)
 
 
 def _membership(curve: MembershipCurve, noun: Noun) -> Figure:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
+from skeval.reporting.document.axis_rows import row_of_100, ticks
 from skeval.reporting.document.blocks import (
     Block,
     ColumnRow,
     ColumnRows,
-    ComparisonRow,
     Headline,
     Page,
     Paragraphs,
@@ -17,7 +17,6 @@ from skeval.reporting.document.checks_table import checks_table
 from skeval.reporting.document.columns import ColumnFinding, Shares, find_columns
 from skeval.reporting.document.drawings.overlay import Overlay
 from skeval.reporting.document.findings import Findings
-from skeval.reporting.document.numbers import hundredths
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.sentences import columns as say
 from skeval.reporting.document.spans import Text, compose, name
@@ -35,7 +34,7 @@ def columns_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
     ordered = [*differing, *(one for one in findings if one.outcome is Outcome.AS_GOOD)]
     shown, others = ordered[:n_shown], ordered[n_shown:]
     blocks: list[Block] = [
-        Headline("headline", None, say.columns_title(findings), say.columns_deck(), facts),
+        Headline("headline", None, say.columns_title(findings), say.COLUMNS_DECK, facts),
         _rows(shown),
     ]
     agreeing = [one for one in others if one.outcome is Outcome.AS_GOOD]
@@ -49,31 +48,21 @@ def columns_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
 def _rows(findings: list[ColumnFinding]) -> ColumnRows:
     ends = [100.0 * end for one in findings for end in (one.value, one.unseen or one.value)]
     low = max(0.0, 10.0 * math.floor((min(ends) - 1.0) / 10.0))
-    places = [low + part * (100.0 - low) / 4.0 for part in range(5)]
-    ticks = tuple((x, f"{x:g}" if i % 2 == 0 else "") for i, x in enumerate(places))
     return ColumnRows(
         "columns",
         ("Column", "real rows filled, synthetic line, unseen dashed", "", "synth.", "unseen"),
         tuple(map(_row, findings)),
         low,
         100.0,
-        ticks,
+        ticks(low, 100.0),
     )
 
 
 def _row(finding: ColumnFinding) -> ColumnRow:
-    shares, unseen = finding.shares, finding.unseen
-    svg = _draw(shares) if shares else ""
-    row = ComparisonRow(
-        (name(finding.column),),
-        say.column_sentence(finding),
-        finding.outcome,
-        finding.outcome.word,
-        hundredths(100.0 * finding.value),
-        hundredths(None if unseen is None else 100.0 * unseen),
-        round(100.0 * finding.value, 3),
-        None if unseen is None else round(100.0 * unseen, 3),
-    )
+    svg = _draw(finding.shares) if finding.shares else ""
+    unseen = None if finding.unseen is None else 100.0 * finding.unseen
+    label, note = (name(finding.column),), say.column_sentence(finding)
+    row = row_of_100(label, note, finding.outcome, 100.0 * finding.value, unseen)
     words = f"similarity {row.shown} of 100, unseen rows {row.shown_reference}"
     return ColumnRow(row, compose(finding.kind), svg, f"Distribution of one column: {words}.")
 

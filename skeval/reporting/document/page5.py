@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from skeval.reporting.document.blocks import (
@@ -24,7 +22,6 @@ from skeval.reporting.document.spans import Text, plain
 
 N_PAIRS, N_REVERSED = 6, 3
 MAX_LABELS, MAX_NAME = 24, 14
-Matrix = tuple[tuple[float, ...], ...]
 
 
 def pairs_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
@@ -38,7 +35,7 @@ def pairs_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
     blocks: list[Block] = [Headline("headline", None, title, deck, facts)]
     if pairs:
         rows = tuple(map(pair_row, pairs))
-        blocks.append(PictureRows("pairs", "The least similar pairs", say.pairs_note(), rows))
+        blocks.append(PictureRows("pairs", "The least similar pairs", say.PAIRS_NOTE, rows))
     if found.reversed_orders:
         shown = found.reversed_orders[:N_REVERSED]
         said = tuple(say.reversed_sentence(one, found.noun) for one in shown)
@@ -51,17 +48,13 @@ def pairs_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
 def pair_row(pair: PairMap) -> PictureRow:
     """Return the three maps of a pair, and its similarity in words."""
     words = plain(say.pair_title(pair))
-    real, synthetic = _turn(pair.real), _turn(pair.synthetic)
+    # rows run across, and columns from the bottom up
+    real, synthetic = pair.real.T[::-1], pair.synthetic.T[::-1]
     n = len(real)
     framed = tuple((n - 1 - j, i) for i, j in pair.invented)
     what = f"Joint distribution of {words}"
     pictures = _three(real, synthetic, AMOUNT, None, what, framed)
     return PictureRow(say.pair_title(pair), say.pair_sentence(pair), pictures)
-
-
-def _turn(matrix: Matrix) -> Matrix:
-    """Return the matrix with its rows across, and its columns from the bottom up."""
-    return tuple(reversed(tuple(zip(*matrix, strict=True))))
 
 
 def draw_associations(associations: Associations, title: str = "Associations") -> PictureRows:
@@ -76,27 +69,25 @@ def draw_associations(associations: Associations, title: str = "Associations") -
 
 
 def _three(
-    real: Matrix,
-    synthetic: Matrix,
+    real: np.ndarray,
+    synthetic: np.ndarray,
     color: str,
     top: float | None,
     what: str,
     framed: tuple[tuple[int, int], ...] = (),
 ) -> tuple[Picture, ...]:
     """Return real rows, synthetic rows and their difference."""
-    largest = top or max((x for row in (*real, *synthetic) for x in row if x == x), default=1.0)
-    change = np.nan_to_num(np.asarray(synthetic)) - np.nan_to_num(np.asarray(real))
-    nothing = np.isnan(np.asarray(real)) & np.isnan(np.asarray(synthetic))
-    change[nothing] = math.nan
-    span = top or (float(np.nanmax(np.abs(change))) if np.isfinite(change).any() else 1.0)
-    difference = tuple(tuple(row) for row in change.tolist())
-    drawn = HeatMap(synthetic, largest, color, framed=framed).to_svg()
+    largest = top or _largest(np.stack([real, synthetic]))
+    change = np.nan_to_num(synthetic) - np.nan_to_num(real)
+    change[np.isnan(real) & np.isnan(synthetic)] = np.nan
+    drawn = HeatMap(synthetic.tolist(), largest, color, framed=framed).to_svg()
+    difference = HeatMap(change.tolist(), top or _largest(change), is_difference=True).to_svg()
     return (
-        Picture("Real", HeatMap(real, largest, color).to_svg(), f"{what}: real rows."),
+        Picture("Real", HeatMap(real.tolist(), largest, color).to_svg(), f"{what}: real rows."),
         Picture("Synthetic", drawn, f"{what}: synthetic rows."),
-        Picture(
-            "Difference",
-            HeatMap(difference, span, is_difference=True).to_svg(),
-            f"{what}: synthetic minus real rows.",
-        ),
+        Picture("Difference", difference, f"{what}: synthetic minus real rows."),
     )
+
+
+def _largest(values: np.ndarray) -> float:
+    return float(np.nanmax(np.abs(values))) if np.isfinite(values).any() else 1.0

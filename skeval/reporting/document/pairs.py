@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from skeval.reporting.document.details import list_at, mapping_at, number_at, texts_at
+from skeval.reporting.document.details import list_at, mapping_at, matrix_at, number_at, texts_at
 from skeval.reporting.document.distributions import ends_of_axis
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
@@ -18,60 +18,77 @@ ASSOCIATIONS = "PhikMatrixDifference"
 _N_OUTSIDE = 2  # the last two places of an axis: missing, and outside of the training data
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PairMap:
-    """The joint distribution of two columns in real and in synthetic rows; nan has few rows."""
+    """The joint distribution of two columns in real and in synthetic rows."""
 
     columns: tuple[str, str]
+    axes: tuple[Any, ...]
+    shares: np.ndarray  # of real rows; 0 for cells with few rows
+    synthetic_shares: np.ndarray
     similarity: float
     ceiling: float
-    real: tuple[tuple[float, ...], ...]
-    synthetic: tuple[tuple[float, ...], ...]
-    real_association: float = math.nan
-    synthetic_association: float = math.nan
-    ends: tuple[tuple[str, str], ...] = ()  # of the axes of the two columns
-    invented: tuple[tuple[int, int], ...] = ()  # cells of synthetic rows that no real row fills
-    invented_share: float = 0.0
+    real_association: float
+    synthetic_association: float
+    invented: tuple[tuple[int, int], ...]  # cells of synthetic rows that no real row fills
+    invented_share: float
+
+    @property
+    def real(self) -> np.ndarray:
+        """The shares of real rows on both axes; nan for cells with few rows."""
+        return _on_axes(self.shares)
+
+    @property
+    def synthetic(self) -> np.ndarray:
+        """The shares of synthetic rows on both axes; nan for cells with few rows."""
+        return _on_axes(self.synthetic_shares)
+
+    @property
+    def ends(self) -> tuple[tuple[str, str], ...]:
+        """The ends of the axes of the two columns."""
+        return tuple(ends for axis in self.axes if (ends := ends_of_axis(axis)))
 
 
-@dataclass(frozen=True)
+def _on_axes(shares: np.ndarray) -> np.ndarray:
+    shown = shares[:-_N_OUTSIDE, :-_N_OUTSIDE]
+    return np.where(shown > 0.0, shown, np.nan)
+
+
+@dataclass(frozen=True, eq=False)
 class Associations:
     """The associations of all pairs of columns, with related columns next to each other."""
 
     names: tuple[str, ...]
-    real: tuple[tuple[float, ...], ...]
-    synthetic: tuple[tuple[float, ...], ...]
+    real: np.ndarray
+    synthetic: np.ndarray
+
+    def between(self, columns: Sequence[str]) -> tuple[float, float]:
+        """Return the association of two columns in real and in synthetic rows; nan if unknown."""
+        if not set(columns) <= set(self.names):
+            return math.nan, math.nan
+        i, j = map(self.names.index, columns)
+        return float(self.real[i, j]), float(self.synthetic[i, j])
 
     @property
-    def largest_change(self) -> tuple[str, str, float, float] | None:
-        """The pair whose association changes most, in real and synthetic rows."""
-        change = np.abs(np.subtract(self.synthetic, self.real))
+    def largest_change(self) -> tuple[str, str] | None:
+        """The pair whose association changes most."""
+        change = np.abs(self.synthetic - self.real)
         np.fill_diagonal(change, np.nan)
         if not np.isfinite(change).any():
             return None
         i, j = np.unravel_index(int(np.nanargmax(change)), change.shape)
-        return self.names[i], self.names[j], self.real[i][j], self.synthetic[i][j]
+        return self.names[int(i)], self.names[int(j)]
 
 
 def find_pairs(results: SuiteResult) -> tuple[PairMap, ...]:
-    """Return the pairs that the results hold; first those furthest below their ceiling."""
-    associations = _associations_by_pair(results)
+    """Return the pairs that the results contain; first those furthest below their ceiling."""
+    associations = find_associations(results)
     for result in results.values():
-        names = texts_at(result.details, "names")
-        try:
-            matrix, ceiling = (
-                np.asarray(result.details[key], dtype=float) for key in ("matrix", "ceiling")
-            )
-        except (KeyError, TypeError, ValueError):
+        if any(matrix_at(result.details, key) is None for key in ("matrix", "ceiling")):
             continue
-        if matrix.shape != (len(names), len(names)) or ceiling.shape != matrix.shape:
-            continue
-        pairs = [
-            pair
-            for one in list_at(result.details, "pairs")
-            if (pair := _read_pair(one, names, matrix, ceiling, associations))
-        ]
-        return tuple(sorted(pairs, key=lambda pair: pair.similarity - pair.ceiling))
+        read = (_read_pair(pair, result, associations) for pair in list_at(result.details, "pairs"))
+        known = [pair for pair in read if pair is not None]
+        return tuple(sorted(known, key=lambda pair: pair.similarity - pair.ceiling))
     return ()
 
 
@@ -83,65 +100,38 @@ def names_of_pairs(results: SuiteResult) -> tuple[str, ...]:
     return ()
 
 
-def _read_pair(
-    pair: Any,
-    names: tuple[str, ...],
-    matrix: np.ndarray,
-    ceiling: np.ndarray,
-    associations: Mapping[frozenset[str], tuple[float, float]],
-) -> PairMap | None:
-    columns = texts_at(pair, "columns")
-    shares = mapping_at(pair, "shares")
-    if len(columns) != 2 or not set(columns) <= set(names):
-        return None
+def _read_pair(pair: Any, result: Result, associations: Associations | None) -> PairMap | None:
+    columns, names = texts_at(pair, "columns"), texts_at(result.details, "names")
+    stated = mapping_at(pair, "shares")
     try:
-        real, synthetic = (
-            np.asarray(shares[role], dtype=float)[:-_N_OUTSIDE, :-_N_OUTSIDE]
-            for role in ("train", "synthetic")
+        shares, synthetic = (
+            np.asarray(stated.get(role), dtype=float) for role in ("train", "synthetic")
         )
-    except (KeyError, TypeError, ValueError, IndexError):
+        cells = [(int(i), int(j)) for i, j in list_at(pair, "invented", "cells")]
+    except (TypeError, ValueError):
         return None
-    if real.shape != synthetic.shape or 0 in real.shape:
+    if len(columns) != 2 or not set(columns) <= set(names) or shares.shape != synthetic.shape:
         return None
-    i, j = (names.index(column) for column in columns)
-    known = associations.get(frozenset(columns), (math.nan, math.nan))
+    if shares.ndim != 2 or min(shares.shape) <= _N_OUTSIDE:
+        return None
+    place = tuple(map(names.index, columns))
+    similarity, ceiling = (
+        math.nan if (matrix := matrix_at(result.details, key)) is None else float(matrix[place])
+        for key in ("matrix", "ceiling")
+    )
+    known = associations.between(columns) if associations is not None else (math.nan, math.nan)
+    n_rows, n_columns = (n - _N_OUTSIDE for n in shares.shape)
     return PairMap(
         (columns[0], columns[1]),
-        float(matrix[i, j]),
-        float(ceiling[i, j]),
-        _rows_of(np.where(real > 0.0, real, np.nan)),
-        _rows_of(np.where(synthetic > 0.0, synthetic, np.nan)),
+        tuple(list_at(pair, "axes")),
+        shares,
+        synthetic,
+        similarity,
+        ceiling,
         *known,
-        ends=_ends_of_axes(pair.get("axes")),
-        invented=_read_cells(pair, real.shape),
-        invented_share=max(0.0, np.nan_to_num(number_at(pair, "invented", "share"))),
+        tuple((i, j) for i, j in cells if 0 <= i < n_rows and 0 <= j < n_columns),
+        max(0.0, float(np.nan_to_num(number_at(pair, "invented", "share")))),
     )
-
-
-def _read_cells(pair: Any, shape: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
-    cells = mapping_at(pair, "invented").get("cells")
-    try:
-        known = [(int(i), int(j)) for i, j in cells]  # type: ignore[union-attr]
-    except (TypeError, ValueError):
-        return ()
-    return tuple((i, j) for i, j in known if 0 <= i < shape[0] and 0 <= j < shape[1])
-
-
-def _ends_of_axes(axes: Any) -> tuple[tuple[str, str], ...]:
-    ends = tuple(map(ends_of_axis, axes)) if isinstance(axes, list | tuple) else ()
-    return tuple(one for one in ends if one is not None)
-
-
-def _associations_by_pair(results: SuiteResult) -> dict[frozenset[str], tuple[float, float]]:
-    known = find_associations(results)
-    if known is None:
-        return {}
-    names, real, synthetic = known.names, known.real, known.synthetic
-    return {
-        frozenset((names[i], names[j])): (real[i][j], synthetic[i][j])
-        for i in range(len(names))
-        for j in range(i)
-    }
 
 
 def find_associations(results: SuiteResult) -> Associations | None:
@@ -152,22 +142,13 @@ def find_associations(results: SuiteResult) -> Associations | None:
 
 def read_associations(result: Result) -> Associations | None:
     """Return the associations that a metric compares, with related columns side by side."""
-    names = texts_at(result.details, "names")
-    try:
-        real, synthetic = (
-            np.asarray(result.details[key], dtype=float) for key in ("train", "synthetic")
-        )
-    except (KeyError, TypeError, ValueError):
-        return None
-    shape = (len(names), len(names))
-    if result.error or len(names) < 2 or not real.shape == synthetic.shape == shape:
+    real, synthetic = (matrix_at(result.details, key) for key in ("train", "synthetic"))
+    if result.error or real is None or synthetic is None:
         return None
     order = order_of_clusters(real)
-    return Associations(
-        tuple(names[i] for i in order),
-        _rows_of(real[np.ix_(order, order)]),
-        _rows_of(synthetic[np.ix_(order, order)]),
-    )
+    names = texts_at(result.details, "names")
+    both = np.ix_(order, order)
+    return Associations(tuple(names[i] for i in order), real[both], synthetic[both])
 
 
 def order_of_clusters(matrix: np.ndarray) -> list[int]:
@@ -180,7 +161,3 @@ def order_of_clusters(matrix: np.ndarray) -> list[int]:
     np.fill_diagonal(distance, 0.0)
     tree = linkage(squareform(distance, checks=False), method="average", optimal_ordering=True)
     return [int(i) for i in leaves_list(tree)]
-
-
-def _rows_of(matrix: np.ndarray) -> tuple[tuple[float, ...], ...]:
-    return tuple(tuple(row) for row in matrix.tolist())

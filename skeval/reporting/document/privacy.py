@@ -13,6 +13,7 @@ from skeval.exceptions import (
     IgnoredColumnsWarning,
     MostlySharedRowsWarning,
     UnexaminedColumnsWarning,
+    UnreadCellsWarning,
 )
 from skeval.reporting.document.outcomes import Outcome, Strength
 from skeval.reporting.document.questions import Question, question_of, question_of_risk
@@ -67,17 +68,15 @@ class PrivacyFindings:
     verdict: Verdict
     trials: tuple[Trial, ...]
     answers: tuple[Answer, ...]
-    is_alarm: bool
     is_shifted: bool
+    unexamined: tuple[str, ...]
     clearest: Trial | None
     strength: Strength | None
-    n_tests: int
     n_significant: int
     copies: tuple[Copies, ...]
     counted: tuple[Copies, ...]
     columns: tuple[str, ...]
     obstacle: Obstacle | None
-    untested_columns: tuple[str, ...]
     n_unseen: int
 
     @property
@@ -92,6 +91,16 @@ class PrivacyFindings:
         """How many units of the training data are copied, by chance or not."""
         counts = (one for one in self.counted if not one.form.startswith("near"))
         return max((one.train.n for one in counts), default=0)
+
+    @property
+    def is_alarm(self) -> bool:
+        """Whether a test is significant."""
+        return self.verdict.alarm
+
+    @property
+    def n_tests(self) -> int:
+        """How many tests were made."""
+        return self.verdict.n_tests
 
     @property
     def is_counted(self) -> bool:
@@ -120,31 +129,29 @@ def find_privacy(results: SuiteResult, verdict: Verdict) -> PrivacyFindings:
     clearest = min(significant, key=_rank, default=None)
     counted = tuple(dict.fromkeys(one for result in results.values() for one in result.copies))
     copies = tuple(one for one in counted if one.train.beyond_chance)
-    untested = tuple(
-        dict.fromkeys(
-            column
-            for notice in results.notices
-            if isinstance(notice, UnexaminedColumnsWarning)
-            for column in notice.columns
-        )
-    )
     return PrivacyFindings(
         verdict=verdict,
         trials=trials,
         answers=tuple(_answer(question, trials, results, copies) for question in Question),
-        is_alarm=verdict.alarm,
         is_shifted=is_shifted(results.notices),
+        unexamined=columns_of_notices(results, UnexaminedColumnsWarning),
         clearest=clearest,
         strength=_strength(significant),
-        n_tests=verdict.n_tests,
         n_significant=len(_distinct(results, filter(results.__contains__, verdict.alarms))),
         copies=copies,
         counted=counted,
         columns=_columns_of_leak(significant),
         obstacle=_obstacle(results, verdict),
-        untested_columns=untested,
         n_unseen=results.sizes.get("holdout", 0),
     )
+
+
+def columns_of_notices(
+    results: SuiteResult, kind: type[UnexaminedColumnsWarning | UnreadCellsWarning]
+) -> tuple[str, ...]:
+    """Return the columns that notices of a kind name, each once."""
+    notices = (notice for notice in results.notices if isinstance(notice, kind))
+    return tuple(dict.fromkeys(column for notice in notices for column in notice.columns))
 
 
 def _strength(significant: Iterable[Trial]) -> Strength | None:

@@ -20,7 +20,6 @@ class Question(Enum):
     CLOSER = "closer"
 
 
-WITH_ATTACKER = tuple(Question)[:6]
 WITHOUT_ATTACKER = tuple(Question)[6:]
 
 _METRICS = {

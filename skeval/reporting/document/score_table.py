@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from skeval.reporting.document.all_numbers import interval_words, outcome_of_result
+from skeval.reporting.document.all_numbers import BETTER, interval_words, outcome_of_result
 from skeval.reporting.document.blocks import Cell, Table
 from skeval.reporting.document.fidelity import difference_to_unseen
 from skeval.reporting.document.findings import Findings, find_all
@@ -55,8 +55,7 @@ def score_table(results: SuiteResult, *, is_wide: bool = False) -> Table:
 
 
 def _line(own: str, result: Result, found: Findings) -> _Line:
-    is_test = own in found.privacy.verdict.adjusted
-    outcome = outcome_of_result(own, result, found, is_test=is_test)
+    outcome = outcome_of_result(own, result, found)
     tested = result.contrast
     if tested is not None and aspect_of(result) == "privacy":
         rates = tested_rates(own, result, found.privacy.trials)
@@ -109,7 +108,7 @@ def _cells(line: _Line) -> tuple[Cell, ...]:
 
 def _details(result: Result) -> tuple[Cell, ...]:
     tags = result.tags
-    better = {1: "higher", -1: "lower", 0: ""}[tags.sign if tags is not None else 0]
+    better = BETTER[tags.sign if tags is not None else 0]
     texts = (
         score(result.value, result.interval),
         interval_words(result.interval),

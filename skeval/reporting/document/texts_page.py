@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from skeval.reporting.document.axis_rows import ticks, trial_row
 from skeval.reporting.document.blocks import (
     Block,
     Cell,
@@ -20,7 +21,7 @@ from skeval.reporting.document.drawings.overlay import Overlay
 from skeval.reporting.document.findings import Findings
 from skeval.reporting.document.measures import measure_rows
 from skeval.reporting.document.metric_titles import metric_titles
-from skeval.reporting.document.numbers import count, rate, score
+from skeval.reporting.document.numbers import count, score
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.sentences import texts as say
 from skeval.reporting.document.sentences.cases import kind_note
@@ -30,7 +31,6 @@ from skeval.results.result import Result
 from skeval.results.verdict import aspect_of
 
 _MAX_TYPES = 12
-_TICKS = tuple((25.0 * i, f"{25 * i}%" if i % 2 == 0 else "") for i in range(5))
 
 
 def texts_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
@@ -44,7 +44,7 @@ def texts_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
         return None
     titles = metric_titles(found.results)
     trials = [trial for trial in found.privacy.trials if trial.result in own]
-    title, deck = say.texts_title(trials), say.texts_deck()
+    title, deck = say.texts_title(trials), say.TEXTS_DECK
     blocks: list[Block] = [Headline("headline", None, title, deck, facts)]
     if trials:
         blocks.append(_tests(trials, titles, own))
@@ -74,7 +74,7 @@ def _tests(trials: list[Trial], titles: dict[str, str], results: dict[str, Resul
         groups=(RowGroup("", tuple(_test_row(one, titles, results) for one in trials)),),
         low=0.0,
         high=100.0,
-        ticks=_TICKS,
+        ticks=ticks(0.0, 100.0, unit="%"),
         alternative="Rates of training and of unseen texts that are repeated.",
     )
 
@@ -89,22 +89,7 @@ def _test_row(trial: Trial, titles: dict[str, str], results: dict[str, Result]) 
         if one.contrast is not None:
             shown, expected = one.contrast.observed, one.contrast.expected
         return ComparisonRow(label, note, outcome, words, score(shown), score(expected))
-    return ComparisonRow(
-        label,
-        note,
-        outcome,
-        words,
-        rate(trial.observed),
-        rate(trial.expected),
-        round(100.0 * trial.observed, 3),
-        round(100.0 * trial.expected, 3),
-        _percent(trial.interval),
-        _percent(trial.expected_interval),
-    )
-
-
-def _percent(ends: tuple[float, float] | None) -> tuple[float, float] | None:
-    return None if ends is None else (round(100.0 * ends[0], 3), round(100.0 * ends[1], 3))
+    return trial_row(trial, label, note, outcome, words)
 
 
 def _entities(results: dict[str, Result]) -> Iterator[Table]:
@@ -142,7 +127,5 @@ def _lengths(results: dict[str, Result]) -> Iterator[Figure]:
                 continue
             if real and len(real) == len(synthetic):
                 svg = Overlay(real, synthetic, unseen if len(unseen) == len(real) else ()).to_svg()
-                words = say.lengths_alternative()
-                yield Figure(
-                    "lengths", f"Lengths of texts: {column}", say.lengths_note(), svg, words
-                )
+                words = say.LENGTHS_ALTERNATIVE
+                yield Figure("lengths", f"Lengths of texts: {column}", say.LENGTHS_NOTE, svg, words)

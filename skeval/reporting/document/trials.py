@@ -57,7 +57,6 @@ class Trial:
     expected_interval: tuple[float, float] | None = None
     counts: Counts | None = None
     expected_counts: Counts | None = None
-    is_by_chance: bool = True
     p_value: float = math.nan
     is_significant: bool = False
     name: str = ""
@@ -85,16 +84,6 @@ class Trial:
         if self.rates_of_all is None:
             return self.excess
         return self.rates_of_all[0] - self.rates_of_all[1]
-
-    @property
-    def lowest_excess(self) -> float:
-        """The lower end of the 95% interval of the excess; the excess if no interval is known."""
-        # Source: R. G. Newcombe, "Interval estimation for the difference between independent
-        # proportions", Statistics in Medicine 17 (1998) 873-890, method 10.
-        if self.interval is None or self.expected is None:
-            return self.excess
-        above = (self.expected_interval or (0.0, self.expected))[1] - self.expected
-        return self.excess - math.hypot(self.observed - self.interval[0], above)
 
     @property
     def is_rate_of_records(self) -> bool:
@@ -182,7 +171,6 @@ def _trial_of_attack(
         expected_interval=interval_at(attack, "control", "interval"),
         counts=own,
         expected_counts=other,
-        is_by_chance=False,
         mode=mode.partition(" ")[0],
         column=str(attack.get("secret") or ""),
         columns=tuple(place.column for place in places),
@@ -241,7 +229,6 @@ def _with_tested_rates(
         trial,
         observed=tested[0] / (tested[0] + tested[1]),
         expected=n / (n + n_other),
-        is_by_chance=True,
         interval=None,
         expected_interval=None,
         counts=None,
@@ -295,7 +282,6 @@ def _single_trial(name: str, result: Result, p_value: float, is_alarm: bool) -> 
         expected_interval=interval_at(result.details, "rates", "holdout", "interval"),
         counts=own if rates_fit else None,
         expected_counts=other if rates_fit else None,
-        is_by_chance=tested.reference == "by chance",
         p_value=p_value,
         is_significant=is_alarm,
         mode=str(result.details.get("kind", "")),

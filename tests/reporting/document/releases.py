@@ -162,14 +162,16 @@ def fidelity_results(columns: Sequence[str], *, has_holdout: bool) -> dict[str, 
     n = len(names)
     ceiling, kept, lost = np.full((n, n), 0.95), np.full((n, n), 0.9), np.zeros((n, n))
     lost[:2, :2] = 0.6
-    shares = [[0.2, 0.1, 0.0, 0.0], [0.1, 0.2, 0.0, 0.0], [0.2, 0.2, 0.0, 0.0], [0.0] * 4]
+    outside = [[0.0] * 4] * 2
+    shares = [[0.2, 0.1, 0.0, 0.0], [0.1, 0.2, 0.0, 0.0], [0.2, 0.0, 0.0, 0.0], *outside]
+    synthetic = [[0.2, 0.2, 0.0, 0.0], [0.1, 0.2, 0.0, 0.0], [0.2, 0.1, 0.0, 0.0], *outside]
     pair = {
         "columns": names[:2],
         "axes": [
             {"kind": "continuous", "labels": [], "edges": [0.5, 10.5, 20.5, 30.5]},
             {"kind": "categorical", "labels": ["Lyon", "Porto"], "edges": None},
         ],
-        "shares": {"train": shares, "synthetic": shares[::-1][1:] + shares[-1:]},
+        "shares": {"train": shares, "synthetic": synthetic},
         "invented": {"cells": [[2, 1]], "share": 0.2},
     }
     metrics = (

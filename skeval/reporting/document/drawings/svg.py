@@ -41,11 +41,10 @@ def path(
     return f'<polyline points="{places}" {style}/>'
 
 
-def area(points: Sequence[tuple[float, float]], fill: str, *, opacity: float = 1.0) -> str:
+def area(points: Sequence[tuple[float, float]], fill: str) -> str:
     """Return a filled polygon."""
     places = " ".join(f"{x:.2f},{y:.2f}" for x, y in points)
-    more = f' fill-opacity="{opacity:g}"' if opacity < 1.0 else ""
-    return f'<polygon points="{places}" fill="{fill}"{more}/>'
+    return f'<polygon points="{places}" fill="{fill}"/>'
 
 
 def rectangle(x: float, y: float, width: float, height: float, fill: str) -> str:

@@ -24,37 +24,45 @@ def each_column_title(n_shown: int, n: int) -> Text:
     return compose(f"Appendix: {n_shown:,} of {n:,} columns")
 
 
-def each_column_deck() -> Text:
-    """Return how to read the distributions."""
-    return compose(
-        "Real rows are filled, synthetic rows are an orange line, and unseen rows are dashed or a "
-        "ring. Axes end at quantiles, rare categories are pooled, and bins with fewer than 10 real "
-        "rows are empty. Bars to the right of an axis are single values and missing cells. The "
-        "first number is the similarity score of the shares that are drawn. The page on single "
-        "columns uses other measures."
-    )
+EACH_COLUMN_DECK = compose(
+    "Real rows are filled, synthetic rows are an orange line, and unseen rows are dashed or a "
+    "ring. Axes end at quantiles, rare categories are pooled, and bins with fewer than 10 real "
+    "rows are empty. Bars to the right of an axis are single values and missing cells, with "
+    "their percentages of the real rows. The first number is the similarity score of the "
+    "shares that are drawn. The page on single columns uses other measures."
+)
 
 
 def distribution_note(one: Distribution) -> Text:
-    """Return the similarity of a column, and its extra bars."""
-    parts = []
+    """Return the similarity of a column, and what is next to its bins or categories."""
+    similar = ""
     if not math.isnan(one.similarity):
-        parts.append(f"{100 * one.similarity:.1f} of 100")
-        if not math.isnan(one.unseen):
-            parts[0] += f", unseen {100 * one.unseen:.1f}"
-    similar = compose("; ".join(parts) + ".") if parts else ()
-    extra = []
-    for value, real, synthetic in zip(
+        unseen = "" if math.isnan(one.unseen) else f", unseen {100 * one.unseen:.1f}"
+        similar = f"{100 * one.similarity:.1f} of 100{unseen}."
+    extra: list[Span] = []
+    for label, real, synthetic in zip(
         one.extra_labels, one.extra.real, one.extra.synthetic, strict=True
     ):
         if real or synthetic:
             shown = rate(real) if real else f"{rate(synthetic)} of the synthetic rows"
-            extra.append(compose("{value} {shown}", value=_label(value), shown=shown))
-    if not extra:
-        return similar
-    listed = [span for i, part in enumerate(extra) for span in (*compose(", " * (i > 0)), *part)]
-    lead = compose("Right: " if one.ends is not None else "Also: ")
-    return paragraph(similar, (*lead, *listed, *compose(".")))
+            lead = ", " if extra else "Bars on the right: " if one.ends is not None else "Also: "
+            extra += compose("{lead}{what} ({n})", lead=lead, what=_beside(label), n=shown)
+    return paragraph(compose(similar), (*extra, Span(".")) if extra else ())
+
+
+_BESIDE = {
+    "missing": "missing cells",
+    "outside": "values outside of the training data",
+    "new": "new categories",
+    "1 others": "1 other category",
+}
+
+
+def _beside(label: str) -> Text:
+    """Return the words for a single number or for what has no place among categories."""
+    if label.startswith("= "):
+        return compose("the value {value}", value=_label(label.removeprefix("= ")))
+    return compose(_BESIDE.get(label, label.replace(" others", " other categories")))
 
 
 def distribution_alternative(one: Distribution) -> str:
@@ -110,9 +118,7 @@ def _label(text: str) -> Span:
     return name(shorten_name(text, _MAX_LABEL))
 
 
-def further_title() -> Text:
-    """Return the title of the page with all other scores."""
-    return compose("Appendix: all scores by column, and each metric in words")
+FURTHER_TITLE = compose("Appendix: all scores by column, and each metric in words")
 
 
 def similarity_note(worst: Sequence[str], lowest: float) -> Text:
@@ -139,12 +145,10 @@ def scores_note(n_shown: int, n: int) -> Text:
     return paragraph(first, how)
 
 
-def words_note() -> Text:
-    """Return where the sentences on metrics come from."""
-    return compose(
-        "Each sentence comes from the metric itself. The page with all numbers contains the "
-        "intervals and the verdicts."
-    )
+WORDS_NOTE = compose(
+    "Each sentence comes from the metric itself. The page with all numbers contains the "
+    "intervals and the verdicts."
+)
 
 
 def not_drawn(reason: str) -> Text:

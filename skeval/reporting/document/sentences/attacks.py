@@ -9,6 +9,7 @@ from skeval.reporting.document.numbers import capitalize, count, count_word, poi
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.questions import Question
 from skeval.reporting.document.sentences.nouns import Noun
+from skeval.reporting.document.sentences.privacy_rows import MODES, QUESTIONS
 from skeval.reporting.document.spans import Text, compose, name, paragraph
 from skeval.reporting.document.trials import Trial
 
@@ -76,27 +77,15 @@ def _through(significant: Sequence[Trial]) -> Text:
     )
 
 
-_LABELS = {
-    Question.PICK_OUT: "Pick out one {one}",
-    Question.LINK: "Link two halves of a {one}",
-    Question.COMPLETE: "Complete a whole {one}",
-    Question.MEMBERSHIP: "Tell who was in the training data",
-    Question.REFUTE: "Refute differential privacy",
-    Question.GUESS: "Guess a hidden value",
-}
-
-
 def trial_label(trial: Trial, noun: Noun, *, is_sentence: bool = False) -> Text:
     """Return what an attack tries to do; names are never cut."""
-    template = _LABELS.get(trial.question, "Compare rows")
+    template = QUESTIONS[trial.question]
     if trial.question is Question.GUESS and trial.column:
         template = "Guess {column}"
         if trial.is_of_most_confident:
             template += ", most confident guesses"
-    elif trial.question is Question.PICK_OUT:
-        template += {"univariate": ", by one value", "multivariate": ", by several values"}.get(
-            trial.mode, ""
-        )
+    elif trial.question is Question.PICK_OUT and trial.mode in MODES:
+        template += f", {MODES[trial.mode]}"
     if is_sentence:
         template = template[:1].lower() + template[1:]
     return compose(template, column=name(trial.column), one=noun.one)
@@ -174,9 +163,8 @@ def risk_sentence(question: Question, trials: Sequence[Trial], noun: Noun) -> Te
     if question is Question.LINK:
         return compose("{a} of {many} are linked, {b} of unseen {many}.", **rates)
     if question is Question.PICK_OUT:
-        how = {"univariate": " by one value", "multivariate": " by several values"}
-        text = "{a} of attempts" + how.get(strongest.mode, "") + ", {b} on unseen {many}."
-        return compose(text, **rates)
+        how = f" {MODES[strongest.mode]}" if strongest.mode in MODES else ""
+        return compose("{a} of attempts{how}, {b} on unseen {many}.", how=how, **rates)
     chance = "" if strongest.is_significant else ", within chance"
     hidden = name(strongest.column) if strongest.column else "a value"
     if len(trials) == 1:
@@ -205,7 +193,10 @@ def audit_sentences(
     else:
         bound = "No lower bound on epsilon can be shown."
     if ceiling > 0:
-        bound += f" With this number of pairs, no test can show more than {score(ceiling)}."
+        bound += (
+            f" If all pairs were separated correctly, epsilon would be at least {score(ceiling)}. "
+            "No test of this number of pairs can show more."
+        )
     return paragraph(found, compose(bound))
 
 

@@ -29,12 +29,10 @@ def columns_title(findings: Sequence[ColumnFinding]) -> Text:
     return compose(f"All {n} columns agree with the training data as unseen rows do")
 
 
-def columns_deck() -> Text:
-    """Return how to read the rows."""
-    return compose(
-        "Each value compares the distribution of one column with the training data: 100 if both "
-        "are equal. Columns that differ significantly from unseen rows come first."
-    )
+COLUMNS_DECK = compose(
+    "Each value compares the distribution of one column with the training data: 100 if both "
+    "are equal. Columns that differ significantly from unseen rows come first."
+)
 
 
 def column_sentence(finding: ColumnFinding) -> Text:

@@ -385,19 +385,14 @@ def _caution(n_tables: int, n_tests: int) -> Text:
     )
 
 
-def metrics_note() -> Text:
-    """Return how to read the table of all metrics."""
-    return compose(
-        "Privacy tests show two rates: the rate on the training data, and in brackets the rate on "
-        "unseen rows or the rate expected by chance. Unseen is the value of real rows that no "
-        "generator saw. Ahead names the tables that are better than another table and worse than "
-        "none, and by how much they are better than the nearest one."
-    )
+METRICS_NOTE = compose(
+    "Privacy tests show two rates: the rate on the training data, and in brackets the rate on "
+    "unseen rows or the rate expected by chance. Unseen is the value of real rows that no "
+    "generator saw. Ahead names the tables that are better than another table and worse than "
+    "none, and by how much they are better than the nearest one."
+)
 
-
-def differences_note() -> Text:
-    """Return what the table of differences contains."""
-    return compose("The value of the first table minus the value of the second table.")
+DIFFERENCES_NOTE = compose("The value of the first table minus the value of the second table.")
 
 
 def caveats(compared: ComparedFindings) -> Iterator[Text]:
@@ -411,12 +406,10 @@ FRONT_TITLE = "Tables by two mean scores"
 MAPS_TITLE = "All tables on one map"
 
 
-def front_note() -> Text:
-    """Return how to read the drawing of two scores."""
-    return compose(
-        "No other table is better in both scores than the orange tables. The scores have no "
-        "interval, so that small differences may be chance."
-    )
+FRONT_NOTE = compose(
+    "No other table is better in both scores than the orange tables. The scores have no "
+    "interval, so that small differences may be chance."
+)
 
 
 def front_alternative(front: Sequence[str]) -> str:
@@ -424,12 +417,10 @@ def front_alternative(front: Sequence[str]) -> str:
     return f"No table is better in both scores than {_list(front)}."
 
 
-def maps_note() -> Text:
-    """Return how to read the maps."""
-    return compose(
-        "Share of rows by place, on two directions that the training data define. Darker places "
-        "have more rows. Places with too few rows are empty, and no row is drawn."
-    )
+MAPS_NOTE = compose(
+    "Share of rows by place, on two directions that the training data define. Darker places "
+    "have more rows. Places with too few rows are empty, and no row is drawn."
+)
 
 
 def map_alternative(table: str) -> str:

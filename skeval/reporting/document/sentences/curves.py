@@ -33,12 +33,10 @@ def to_real_note(*, has_unseen: bool) -> Text:
     return compose(f"Percentage of rows whose closest real row is within a distance. {how}")
 
 
-def within_note() -> Text:
-    """Return how to read the distances within tables."""
-    return compose(
-        "If synthetic rows are closer to each other than training rows are, the generator repeats "
-        "itself."
-    )
+WITHIN_NOTE = compose(
+    "If synthetic rows are closer to each other than training rows are, the generator repeats "
+    "itself."
+)
 
 
 def distances_alternative(curves: Sequence[DistanceCurve]) -> str:

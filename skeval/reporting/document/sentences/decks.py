@@ -141,7 +141,7 @@ def _place(privacy: PrivacyFindings) -> Text:
 def copies_sentence(copies: Copies) -> Text:
     """Return how many units of the training data are copied, and how many are by chance."""
     n, most = copies.train.n, copies.train.most
-    be = "is" if n == 1 else "are"
+    be, cells = "is" if n == 1 else "are", changed_cells(copies)
     chance = (
         f"At most {count(most)} {'is' if most == 1 else 'are'} expected by chance."
         if most
@@ -153,17 +153,13 @@ def copies_sentence(copies: Copies) -> Text:
         lead = "**{n}** synthetic {what} are near copies of one training record. "
     elif copies.form == "copies of a value":
         lead = "**{n}** {what} of a single training row occur in the synthetic table. "
-    elif cells := changed_cells(copies):
-        what = "row" if n == 1 else "rows"
-        lead = f"**{{n}}** training {what} that occur{'s' * (n == 1)} only once {be} in the "
-        return compose(
-            lead + "synthetic table, apart from {cells}. " + chance, n=count(n), cells=cells
-        )
-    elif copies.what == "rows":
-        lead = "**{n}** synthetic rows copy a training row that occurs only once. "
+    elif copies.what == "rows" or cells:
+        what = "row that occurs" if n == 1 else "rows that occur"
+        lead = f"**{{n}}** training {what} only once {be} in the synthetic table"
+        lead += ", apart from {cells}. " if cells else ". "
     else:
         lead = "**{n}** {what} that occur once in the training data are in the synthetic table. "
-    return compose(lead + chance, n=count(n), what=copies.what)
+    return compose(lead + chance, n=count(n), what=copies.what, cells=cells)
 
 
 _NO_TEST = {
@@ -196,7 +192,7 @@ def _no_test(privacy: PrivacyFindings, noun: Noun) -> Text:
         return compose(
             "No test examined {columns}, and most values of these columns occur once. They may be "
             "copies.",
-            columns=names(privacy.untested_columns),
+            columns=names(privacy.unexamined),
         )
     ran = "No privacy test could run, because each test"
     if privacy.is_counted:

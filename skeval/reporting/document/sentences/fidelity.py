@@ -59,7 +59,7 @@ def _survival(kept: Kept, is_second: bool) -> Text:
 
 
 def _most_lost(loss: PairLoss | None) -> Text:
-    if loss is None or not loss.real_association > loss.synthetic_association:
+    if loss is None or not loss.gap > 0.0:
         return ()
     first, second = loss.names
     return compose(
@@ -115,7 +115,7 @@ def invention_sentence(loss: PairLoss) -> Text:
     if not loss.is_of_row:
         return compose(
             "Framed: {share} of synthetic rows have combinations that no real row has.",
-            share=whole_percent(loss.invented_share),
+            share=whole_percent(loss.pair.invented_share),
         )
     return compose(
         "Framed: {share} of synthetic rows with {rows} {row} have {columns} {column}. No real row "

@@ -86,13 +86,11 @@ def reversed_sentence(pair: ReversedOrder, noun: Noun) -> Text:
     )
 
 
-def pairs_note() -> Text:
-    """Return how to read the maps."""
-    return compose(
-        "The first column runs across, the second up. Darker cells have more rows. In the third "
-        "map, orange cells have more synthetic rows and purple cells fewer. Cells with fewer than "
-        "10 rows are empty. Framed cells have synthetic rows and no real row."
-    )
+PAIRS_NOTE = compose(
+    "The first column runs across, the second up. Darker cells have more rows. In the third "
+    "map, orange cells have more synthetic rows and purple cells fewer. Cells with fewer than "
+    "10 rows are empty. Framed cells have synthetic rows and no real row."
+)
 
 
 def associations_note(associations: Associations) -> Text:
@@ -104,12 +102,12 @@ def associations_note(associations: Associations) -> Text:
     change = associations.largest_change
     if change is None:
         return how
-    first, second, real, synthetic = change
+    real, synthetic = associations.between(change)
     most = compose(
         "The largest change is between {first} and {second}: {real} in real rows, {synthetic} in "
         "synthetic rows.",
-        first=name(first),
-        second=name(second),
+        first=name(change[0]),
+        second=name(change[1]),
         real=score(real),
         synthetic=score(synthetic),
     )

@@ -12,7 +12,7 @@ from skeval.reporting.document.spans import Span, Text, compose, name, names
 from skeval.reporting.document.trials import Trial
 from skeval.utils.formatting import title_of
 
-_LABELS = {
+QUESTIONS = {
     Question.PICK_OUT: "Pick out one {one}",
     Question.MEMBERSHIP: "Tell who was in the training data",
     Question.GUESS: "Guess a hidden value",
@@ -33,7 +33,10 @@ _MIN_ROUNDED = 20  # from which on a mean count is printed as a whole number
 
 def question_label(question: Question, noun: Noun) -> Text:
     """Return what an attacker tries to do."""
-    return compose(_LABELS[question], one=noun.one)
+    return compose(QUESTIONS[question], one=noun.one)
+
+
+MODES = {"univariate": "by one value", "multivariate": "by several values"}
 
 
 def answer_words(answer: Answer) -> str:
@@ -71,8 +74,7 @@ def _lead(answer: Answer, trial: Trial, noun: Noun) -> Text:
     if trial.is_of_most_confident and trial.column:
         return compose("{column}, confident guesses; chance: half", column=name(trial.column))
     if answer.question is Question.PICK_OUT:
-        modes = {"univariate": "by one value", "multivariate": "by several values"}
-        return compose(modes.get(trial.mode, ""))
+        return compose(MODES.get(trial.mode, ""))
     if answer.question is Question.MEMBERSHIP:
         return compose("names the right one of two {many}", many=noun.many)
     if answer.question is Question.GUESS and trial.column:
@@ -106,7 +108,8 @@ def _copies_note(answer: Answer, trial: Trial) -> Text:
         columns = names(trial.columns, 1)
         return compose("values of {columns}, weighted by rarity", columns=columns)
     if answer.copies is not None and answer.outcome is Outcome.COPIES:
-        most = count(answer.copies.train.most)
-        return compose(f"{count(answer.copies.train.n)} of unique rows; by chance at most {most}")
+        # the percentage of the row has another denominator than this count
+        percentage = "; %: of synthetic rows" if trial.has_tested_numbers else ""
+        return compose(f"{count(answer.copies.train.n)} unique training rows{percentage}")
     kind = "near copies" if trial.metric.startswith("Near") else "exact copies"
     return compose(f"{kind}, of all synthetic rows")

@@ -1,116 +1,96 @@
-"""What to do next, as imperatives."""
+"""What to do next: at most three steps as imperatives, the most urgent first."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator
 
-from skeval.reporting.document.checks import Shortfall, UtilityFindings
-from skeval.reporting.document.loss import PairLoss
+from skeval.reporting.document.checks import Shortfall
+from skeval.reporting.document.findings import Findings
 from skeval.reporting.document.numbers import count, score, whole_percent
+from skeval.reporting.document.outcomes import Outcome
+from skeval.reporting.document.privacy import Obstacle, PrivacyFindings
 from skeval.reporting.document.spans import Text, compose, name, names
-from skeval.stats.copied_rows import Copies
+
+_MAX_STEPS = 3
+_NEW_HOLDOUT = "**Draw a new holdout** at random before training, then evaluate again."
+_AGAINST_OBSTACLES = {
+    Obstacle.NO_HOLDOUT: "**Set rows aside before training**, and pass them as holdout.",
+    Obstacle.WHOLE_POPULATION: "**Agree on thresholds** for what the table shows of people. No "
+    "test can tell.",
+    Obstacle.SHARED_ROWS: "**Remove the rows that training data and holdout share**, then evaluate "
+    "again.",
+    Obstacle.UNTESTED_COLUMNS: "**Drop or coarsen {columns}**, which no test examined.",
+    Obstacle.HOLDOUT_USED: _NEW_HOLDOUT,
+}
 
 
-def step_close_columns(columns: Sequence[str]) -> Text:
-    """Return how to change the columns in which a leak shows."""
-    return compose("**Coarsen or drop {columns}**, then fit again.", columns=names(columns))
+def next_steps(found: Findings) -> tuple[Text, ...]:
+    """Return what to do with the release, or that there is nothing to fix."""
+    steps = (*_steps_for_privacy(found.privacy), *_steps_for_use(found))
+    nothing = compose("**Decide about the release.** These tests found nothing to fix.")
+    return steps[:_MAX_STEPS] or (nothing,)
 
 
-def step_remove_copies(copies: Copies) -> Text:
-    """Return what to do about copies."""
-    return compose(
-        "**Remove the {n} copies** and fit with more noise or less training.",
-        n=count(copies.train.n),
-    )
+def _steps_for_privacy(privacy: PrivacyFindings) -> Iterator[Text]:
+    """Yield how to close leaks, and what lets tests find more."""
+    if privacy.is_shifted:
+        yield compose(_NEW_HOLDOUT)
+    elif privacy.is_alarm and privacy.columns:
+        columns = names(privacy.columns)
+        yield compose("**Coarsen or drop {columns}**, then fit again.", columns=columns)
+    if privacy.copies:
+        n = count(privacy.copies[0].train.n)
+        yield compose("**Remove the {n} copies** and fit with more noise or less training.", n=n)
+    elif privacy.is_alarm and not privacy.is_shifted:
+        yield compose(
+            "**Fit with less room to memorize:** fewer steps, larger leaves, more regularization "
+            "or noise."
+        )
+    if privacy.outcome is Outcome.NONE_FOUND and privacy.smallest_leaks:
+        most = f"{100.0 * min(1.0, privacy.smallest_leaks[1]):.0f}"
+        yield compose(
+            "**Decide whether an unnoticed leak** of up to {n} points is acceptable here.", n=most
+        )
+    if privacy.obstacle in _AGAINST_OBSTACLES:
+        yield compose(_AGAINST_OBSTACLES[privacy.obstacle], columns=names(privacy.unexamined))
 
 
-def step_memorize_less() -> Text:
-    """Return how to fit a generator that memorizes less."""
-    return compose(
-        "**Fit with less room to memorize:** fewer steps, larger leaves, more regularization or "
-        "noise."
-    )
+def _steps_for_use(found: Findings) -> Iterator[Text]:
+    """Yield what makes the table more useful: relations, columns, and what models learn."""
+    loss, utility = found.loss, found.utility
+    if found.fidelity.is_relation_lost and loss is not None:
+        yield compose(
+            "**Model {second} together with {first}.** Their relation {change}.",
+            first=name(loss.names[0]),
+            second=name(loss.names[1]),
+            change="is lost" if loss.is_lost else "is weaker than in real rows",
+        )
+    if utility.outcome is Outcome.BELOW and utility.target:
+        yield compose(
+            "**Keep the columns that predict {target}.** A model learns less from the synthetic "
+            "table.",
+            target=name(utility.target),
+        )
+    for short in found.validity.shortfalls[:1]:
+        column = name(short.column or short.metric)
+        yield compose("**Check {column}:** {found}.", column=column, found=_shortfall_words(short))
+    if found.fidelity.outcome is Outcome.CLOSER and not found.privacy.is_alarm:
+        yield compose(
+            "**Fit with more regularization.** Columns are too close to the training data."
+        )
+    if utility.outcome is Outcome.NOT_EVALUATED:
+        yield compose("**Name a target column** to test utility.")
 
 
-def step_accept_risk(excess: float) -> Text:
-    """Return what to decide if no leak was found: whether a leak that went unnoticed matters."""
-    return compose(
-        "**Decide whether an unnoticed leak** of up to {n} points is acceptable here.",
-        n=f"{100.0 * min(1.0, excess):.0f}",
-    )
-
-
-def step_give_holdout() -> Text:
-    """Return how to make tests possible."""
-    return compose("**Set rows aside before training**, and pass them as holdout.")
-
-
-def step_new_holdout() -> Text:
-    """Return what to do about a holdout that is not comparable."""
-    return compose("**Draw a new holdout** at random before training, then evaluate again.")
-
-
-def step_agree_thresholds() -> Text:
-    """Return what to do about a table of a whole population, for which no unseen rows exist."""
-    return compose("**Agree on thresholds** for what the table shows of people. No test can tell.")
-
-
-def step_share_no_rows() -> Text:
-    """Return what to do about rows that both real tables contain."""
-    return compose("**Remove the rows that training data and holdout share**, then evaluate again.")
-
-
-def step_include_columns(columns: Sequence[str]) -> Text:
-    """Return what to do about columns that no test examined."""
-    return compose("**Drop or coarsen {columns}**, which no test examined.", columns=names(columns))
-
-
-def step_model_jointly(loss: PairLoss) -> Text:
-    """Return how to keep the relation of a pair of columns."""
-    first, second = loss.names
-    lead = "**Model {second} together with {first}.**"
-    tail = "is lost" if loss.is_lost else "is weaker than in real rows"
-    return compose(f"{lead} Their relation {tail}.", first=name(first), second=name(second))
-
-
-def step_regularize() -> Text:
-    """Return what to do about columns that are too close to the training data."""
-    return compose("**Fit with more regularization.** Columns are too close to the training data.")
-
-
-def step_fix_column(short: Shortfall) -> Text:
-    """Return which column a check found to be wrong."""
-    column = name(short.column or short.metric)
-    return compose("**Check {column}:** {found}.", column=column, found=_finding_words(short))
-
-
-def _finding_words(short: Shortfall) -> str:
-    by_value = f"its score is {score(short.value)}, expected {score(short.expected)}"
-    if math.isnan(short.column_value):
-        return by_value
-    value = whole_percent(short.column_value)
-    return {
+def _shortfall_words(short: Shortfall) -> str:
+    value = "" if math.isnan(short.column_value) else whole_percent(short.column_value)
+    known = {
         "RangeCoverage": f"it spans {value} of its training range",
         "CategoryCoverage": f"it has {value} of its training categories",
         "BoundaryAdherence": f"{value} of its values are within the training range",
         "CategoryAdherence": f"{value} of its values are known categories",
-    }.get(short.metric, by_value)
-
-
-def step_name_target() -> Text:
-    """Return how to test utility."""
-    return compose("**Name a target column** to test utility.")
-
-
-def step_keep_target(utility: UtilityFindings) -> Text:
-    """Return what to do if models learn less."""
-    return compose(
-        "**Keep the columns that predict {target}.** A model learns less from the synthetic table.",
-        target=name(utility.target),
-    )
-
-
-def step_decide() -> Text:
-    """Return what is left if nothing is to be fixed."""
-    return compose("**Decide about the release.** These tests found nothing to fix.")
+    }
+    if value and short.metric in known:
+        return known[short.metric]
+    return f"its score is {score(short.value)}, expected {score(short.expected)}"

@@ -23,9 +23,7 @@ def texts_title(trials: Sequence[Trial]) -> Text:
     )
 
 
-def texts_deck() -> Text:
-    """Return what the page does not show."""
-    return compose("Texts are compared in counts and rates. No word of a text is shown.")
+TEXTS_DECK = compose("Texts are compared in counts and rates. No word of a text is shown.")
 
 
 def test_words(trial: Trial) -> str:
@@ -37,14 +35,9 @@ def test_words(trial: Trial) -> str:
     return Outcome.LEAK.word
 
 
-def lengths_note() -> Text:
-    """Return how to read the drawing of lengths."""
-    return compose(
-        "Share of texts by length. Filled: training texts. Line: synthetic texts. Dashed: unseen "
-        "texts. The outer bars contain all shorter and all longer texts."
-    )
+LENGTHS_NOTE = compose(
+    "Share of texts by length. Filled: training texts. Line: synthetic texts. Dashed: unseen "
+    "texts. The outer bars contain all shorter and all longer texts."
+)
 
-
-def lengths_alternative() -> str:
-    """Return the drawing of lengths in words."""
-    return "Shares of training, synthetic and unseen texts by their length."
+LENGTHS_ALTERNATIVE = "Shares of training, synthetic and unseen texts by their length."

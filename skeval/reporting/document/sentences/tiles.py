@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import math
 
+from skeval.reporting.document.blocks import Tile
 from skeval.reporting.document.checks import Shortfall, UtilityFindings, ValidityFindings
 from skeval.reporting.document.fidelity import FidelityFindings, Scale
+from skeval.reporting.document.findings import Findings
 from skeval.reporting.document.numbers import count, points, score, three_digits, whole_percent
 from skeval.reporting.document.outcomes import Outcome, Strength
 from skeval.reporting.document.privacy import PrivacyFindings
 from skeval.reporting.document.spans import Text, compose, name, names
 from skeval.utils.formatting import scoring_in_words, title_of
+
+
+def aspect_tiles(found: Findings) -> tuple[Tile, ...]:
+    """Return the tiles of the four aspects."""
+    tiles = {
+        "Privacy": privacy_tile(found.privacy),
+        "Fidelity": _fidelity_tile(found.fidelity),
+        "Validity": _validity_tile(found.validity),
+        "Utility": _utility_tile(found.utility),
+    }
+    return tuple(Tile(label, *content) for label, content in tiles.items())
 
 
 def privacy_tile(privacy: PrivacyFindings) -> tuple[Outcome, str, Text]:
@@ -72,7 +85,7 @@ _SCALE_NAMES = {
 }
 
 
-def fidelity_tile(fidelity: FidelityFindings) -> tuple[Outcome, str, Text]:
+def _fidelity_tile(fidelity: FidelityFindings) -> tuple[Outcome, str, Text]:
     """Return the outcome, the answer and the evidence of the tile on fidelity."""
     deciding, outcome = fidelity.deciding, fidelity.outcome
     if deciding is None:
@@ -91,7 +104,7 @@ def fidelity_tile(fidelity: FidelityFindings) -> tuple[Outcome, str, Text]:
     )
 
 
-def validity_tile(validity: ValidityFindings) -> tuple[Outcome, str, Text]:
+def _validity_tile(validity: ValidityFindings) -> tuple[Outcome, str, Text]:
     """Return the outcome, the answer and the evidence of the tile on validity."""
     outcome = validity.outcome
     if not validity.n_checks:
@@ -125,7 +138,7 @@ def shortfall_sentence(short: Shortfall) -> Text:
     return compose(template, column=name(short.column), value=whole_percent(short.column_value))
 
 
-def utility_tile(utility: UtilityFindings) -> tuple[Outcome, str, Text]:
+def _utility_tile(utility: UtilityFindings) -> tuple[Outcome, str, Text]:
     """Return the outcome, the answer and the evidence of the tile on utility."""
     outcome = utility.outcome
     if outcome is Outcome.NOT_EVALUATED:

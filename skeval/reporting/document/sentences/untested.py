@@ -3,44 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from skeval.reporting.document.sentences.nouns import Noun
 from skeval.reporting.document.spans import Text, compose, names, paragraph
+from skeval.results.suite_result import SuiteResult
+from skeval.results.verdict import aspect_of
 
 _MAX_NAMED = 3
 
 
-@dataclass(frozen=True)
-class Untested:
-    """What no test examined."""
-
-    utility: bool = False
-    known_columns: bool = False
-    generator: bool = False
-    several_records: bool = False
-    texts: bool = False
-    risks: tuple[str, ...] = ()
-
-
-def untested_sentence(untested: Untested, noun: Noun) -> Text:
+def untested_sentence(results: SuiteResult, noun: Noun) -> Text:
     """Return what was not tested; it ends with the sentence that every report needs."""
-    attackers = [
-        phrase
-        for is_missing, phrase in (
-            ("singling out" in untested.risks, f"who pick out single {noun.many}"),
-            ("linkability" in untested.risks, f"who link parts of a {noun.one}"),
-            ("inference" in untested.risks, "who guess hidden values"),
-            (untested.known_columns, f"who look up a {noun.one} by quasi-identifiers"),
-            (untested.generator, "who can run the generator"),
-            (untested.several_records, f"who know several {noun.many} of one subject"),
-            (untested.texts, "who search texts for passages and names"),
-        )
-        if is_missing
+    of_privacy = [
+        result.tags
+        for result in results.values()
+        if result.tags is not None and result.tags.aspect == "privacy" and not result.error
     ]
+    needs = {need for tags in of_privacy for need in tags.needs}
+    risks = {risk for tags in of_privacy for risk in tags.risks}
+    is_looked_up = any(tags.evidence == "disclosure" for tags in of_privacy)
+    columns = results.provenance.columns if results.provenance is not None else None
+    has_texts = columns is None or any(one.kind == "text" for one in columns)
+    phrases = {
+        f"who pick out single {noun.many}": "singling out" in risks,
+        f"who link parts of a {noun.one}": "linkability" in risks,
+        "who guess hidden values": "inference" in risks,
+        f"who look up a {noun.one} by quasi-identifiers": is_looked_up,
+        "who can run the generator": "generator" in needs,
+        f"who know several {noun.many} of one subject": "relational" in needs,
+        "who search texts for passages and names": "text" in needs or not has_texts,
+    }
+    attackers = [phrase for phrase, is_tested in phrases.items() if not is_tested]
+    no_utility = not any(aspect_of(result) == "utility" for result in results.values())
     listed = " or ".join(filter(None, (", ".join(attackers[:-1]), *attackers[-1:])))
     return paragraph(
-        compose("Utility.") if untested.utility else (),
+        compose("Utility.") if no_utility else (),
         compose("Attackers {listed}.", listed=listed) if attackers else (),
         compose("**No test can show that nothing leaks.**"),
     )
