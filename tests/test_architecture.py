@@ -237,7 +237,7 @@ LOOKED_FOR = (
     ("TOML of a policy", "results/policy.py", "def from_toml"),
     ("DeLong's error", "stats/roc.py", "def delong"),
     ("toy tables of the checks", "checks/tables.py", "make_mixed"),
-    ("pages of the PDF", "reporting/typesetting/templates/report.typ", "decision-page"),
+    ("pages of the PDF", "reporting/typesetting/templates/main.typ", "decision-page"),
     ("SDV's metadata", "tables/schema.py", "def from_sdv"),
     ("when large tables are sampled", "scale/context.py", "MAX_ROWS = "),
     ("separators of CSV files", "tables/csv_dialect.py", "def _separator"),

@@ -10,7 +10,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING
 
 from skeval.reporting.document.blocks import Block, Figure, Paragraphs
-from skeval.reporting.document.drawings.svg import WEIGHT
+from skeval.reporting.document.drawings.svg import FONT, WEIGHT
 from skeval.reporting.document.membership import find_membership
 from skeval.reporting.document.metric_titles import metric_titles
 from skeval.reporting.document.numbers import capitalize
@@ -133,8 +133,8 @@ def clean_svg(svg: str) -> str:
         svg = pattern.sub("", svg)
     used = set(_USED.findall(svg))
     svg = _ID.sub(lambda found: found[0] if found[1] in used else "", svg)
-    svg = _FONT.sub(_state_font, svg)
-    joins = '<svg stroke-linejoin="round" stroke-linecap="butt"'
+    svg = _FONT.sub(_state_font, svg).replace("font-family: ", f"font-family: '{FONT}', ")
+    joins = f'<svg font-weight="{WEIGHT}" stroke-linejoin="round" stroke-linecap="butt"'
     return re.sub(r"\s*\n\s*", " ", svg.replace("<svg", joins, 1)).strip()
 
 

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from skeval.reporting.document.blocks import Block, Cell, Entries, Entry, Headline, Page, Table
+from skeval.reporting.document.blocks import (
+    Block,
+    Cell,
+    Entries,
+    Entry,
+    Figure,
+    Headline,
+    Page,
+    Table,
+)
 from skeval.reporting.document.details import mapping_at, number_at
 from skeval.reporting.document.fidelity import outcome_of_difference
 from skeval.reporting.document.figures import ON_UTILITY, figures_of
@@ -26,8 +35,9 @@ def utility_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
     if scores := _scores(found):
         blocks.append(scores)
     note = compose("Each value is compared with that of real rows in place of synthetic rows.")
-    blocks.append(Entries("measures", "All measures of utility", note, entries))
-    blocks += figures_of(found.results, ON_UTILITY)
+    measures = Entries("measures", "All measures of utility", note, entries)
+    figures = (*figures_of(found.results, ON_UTILITY), measures)
+    blocks += sorted(figures, key=lambda one: isinstance(one, Figure) and one.is_wide)
     return Page("utility", "Utility", tuple(blocks))
 
 

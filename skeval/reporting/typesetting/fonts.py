@@ -11,7 +11,8 @@ from typing import NamedTuple
 from skeval.exceptions import MissingDependencyError
 
 _FALLBACK = ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf")
-_OPTIONAL = ("noto_cjk_sans_otc",)  # packages with letters of Chinese, Japanese and Korean
+OPTIONAL = ("noto-cjk-sans-otc", "fontpkg-noto-sans-thai", "fontpkg-noto-sans-devanagari")
+TEXT = "fontpkg-source-sans-3"
 
 
 class Family(NamedTuple):
@@ -27,27 +28,31 @@ class Family(NamedTuple):
 @cache
 def font_files() -> tuple[Path, ...]:
     """Return the paths of all font files that a PDF may embed."""
-    files = sorted(_files_of_package("fontpkg_source_sans_3"))
+    files = _files_of_package(TEXT)
     import matplotlib
 
     folder = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
     files += [folder / name for name in _FALLBACK]
-    for package in _OPTIONAL:
-        if util.find_spec(package):
-            files += sorted(_files_of_package(package))
+    for package in OPTIONAL:
+        if util.find_spec(_module_of(package)):
+            files += _files_of_package(package)
     return tuple(files)
 
 
 def _files_of_package(package: str) -> list[Path]:
     try:
-        folder = Path(str(import_module(package).__file__)).parent
+        folder = Path(str(import_module(_module_of(package)).__file__)).parent
     except ModuleNotFoundError as error:
         raise MissingDependencyError(
-            f"A PDF needs the package {package.replace('_', '-')}, which contains its font. Run: "
-            f"pip install {package.replace('_', '-')}. Or write the report to a file that ends in "
-            ".html."
+            f"A PDF needs the font in the package {package}. Run: pip install {package}. Or write "
+            "the report to a file that ends in .html."
         ) from error
-    return [path for path in folder.rglob("*") if path.suffix.lower() in (".ttf", ".otf", ".ttc")]
+    files = folder.rglob("*")
+    return sorted(path for path in files if path.suffix.lower() in (".ttf", ".otf", ".ttc"))
+
+
+def _module_of(package: str) -> str:
+    return package.replace("-", "_")
 
 
 def copy_fonts(folder: Path) -> None:

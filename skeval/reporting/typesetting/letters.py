@@ -30,7 +30,7 @@ def make_printable(text: str, families: tuple[Family, ...] | None = None) -> str
         fitting = tuple(family for family in candidates if ord(char) in family.letters)
         printed.append(char if fitting else code_point(char))
         able = fitting or tuple(family for family in families if ord("\u27e9") in family.letters)
-    return "".join(printed)
+    return "".join(printed).replace("\u27e9\u27e8U+", " ")  # one pair of brackets for a run
 
 
 def has_code_points(content: Any) -> bool:

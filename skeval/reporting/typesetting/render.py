@@ -15,15 +15,13 @@ from skeval.reporting.typesetting.fonts import font_families
 from skeval.reporting.typesetting.letters import has_code_points, make_printable
 from skeval.reporting.typesetting.settings import write_settings
 
-MAIN = "report.typ"
 ATTACHMENT = "results.json"
 SETTINGS = "settings.json"
 HASH_PREFIX = "results sha256:"
 _NO_LETTERS = (
-    "Letters without a font are printed as code points. Chinese, Japanese and Korean letters need "
-    "pip install 'skeval[cjk]'."
+    "Letters without a font are printed as code points. Fonts for Chinese, Japanese, Korean, Thai "
+    "and Hindi: pip install 'skeval[cjk,thai,devanagari]'."
 )
-_TEMPLATES = ("look.typ", "rows.typ", "blocks.typ", "dots.typ")
 
 
 class Results(Protocol):
@@ -49,14 +47,12 @@ def render_png(document: Document, ppi: float = 144.0) -> list[bytes]:
 def _job(document: Document, results: str, settings: str) -> dict[str, str]:
     """Return all files that the compiler reads: templates, the document, what is attached."""
     folder = files(__package__) / "templates"
-    templates = {name: (folder / name).read_text(encoding="utf-8") for name in _TEMPLATES}
-    main = (folder / MAIN).read_text(encoding="utf-8")
+    templates = {one.name: one.read_text(encoding="utf-8") for one in folder.iterdir()}
     content: dict[str, Any] = map_texts(document.to_dict(), make_printable)
     content["letters"] = _NO_LETTERS if has_code_points(content) else ""
     content["fonts"] = [family.name for family in font_families()]
     content["description"] = f"{HASH_PREFIX}{hashlib.sha256(results.encode()).hexdigest()}"
     return {
-        "main.typ": main,
         **templates,
         "document.json": json.dumps(content, allow_nan=False, ensure_ascii=False),
         ATTACHMENT: results,

@@ -9,14 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from skeval.exceptions import InvalidParameterError
+from skeval.reporting.typesetting.fonts import OPTIONAL, TEXT
 from skeval.results.serialization import FOREIGN
 from skeval.utils.versions import version_of
 
-# What decides about the bytes of a PDF besides its results and its settings.
-_PACKAGES = (
-    *("skeval", "typst", "matplotlib", "seaborn", "numpy"),
-    *("fontpkg-source-sans-3", "noto-cjk-sans-otc"),
-)
+# The bytes of a PDF depend on these packages, on the results and on the settings.
+_PACKAGES = ("skeval", "typst", "matplotlib", "seaborn", "numpy", TEXT, *OPTIONAL)
 
 
 def drawing_versions() -> dict[str, str]:

@@ -73,7 +73,7 @@ def test_each_outcome_satisfies_both_standards(state: State) -> None:
 def test_the_first_page_is_one_page(leak: bytes) -> None:
     reader = reader_of(leak)
     texts = [page.extract_text() for page in reader.pages]
-    assert len(texts) == len(make_document(release("leak")).pages)
+    assert len(texts) < len(make_document(release("leak")).pages)  # short pages share a sheet
     assert "Signature" not in texts[0]
     assert "Decision" in texts[0]
     assert all(len(text) > 200 for text in texts)
@@ -303,6 +303,6 @@ def test_templates_see_only_the_given_files(
 def test_pictures_of_pages() -> None:
     document = make_document(release("none"), is_short=True)
     pages = render_png(document, ppi=30)
-    assert len(pages) == len(document.pages) == 3
+    assert len(pages) == 2 < len(document.pages)
     assert all(page.startswith(b"\x89PNG") for page in pages)
     assert compile_png({"main.typ": f"{HEAD}Hello"}, 0, 20)
