@@ -76,13 +76,14 @@ def facts(kind: type[Metric]) -> dict[str, str]:
     varies = APPLIED if wraps else SCORING if is_scored else ""
     needs = [NEEDS[need] for need in NEEDS if need in tags.needs]
     optional = "" if "holdout" in tags.needs else " Holdout data are optional."
-    aspect = "validity" if tags.aspect == "diagnostic" else tags.aspect
     elsewhere = [f"{', '.join(found)} ({source})" for source, found in names.elsewhere.items()]
     short = [f"``{name}``" for name in names.short]
     sampled = "A random sample" if tags.scaling == "sampled" else "All rows"
     return {
         "What it measures": sections["Summary"],
-        "Aspect": APPLIED if wraps else f"{aspect.capitalize()}. {EVIDENCE.get(tags.evidence, '')}",
+        "Aspect": APPLIED
+        if wraps
+        else f"{tags.aspect.capitalize()}. {EVIDENCE.get(tags.evidence, '')}",
         "Data": f"{in_words(['Training data', 'synthetic data', *needs])}.{optional}",
         "Range": varies or range_of(sections[""], tags.bounds),
         "Direction": varies or f"{tags.direction.capitalize()}.",

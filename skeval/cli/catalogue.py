@@ -37,8 +37,8 @@ _ATTACKERS = {
 
 @app.command(name="list")
 def list_metrics(
-    facet: Annotated[
-        str | None, typer.Option(help="Aspect: diagnostic, fidelity, utility or privacy.")
+    aspect: Annotated[
+        str | None, typer.Option(help="Aspect: fidelity, utility, privacy or validity.")
     ] = None,
     find: Annotated[
         str | None, typer.Option(help="Show metrics that contain this word in name or description.")
@@ -47,21 +47,21 @@ def list_metrics(
     as_json: Annotated[bool, typer.Option("--json", help="Print the metrics as JSON.")] = False,
 ) -> None:
     """List common questions with the metrics that answer them, or list available metrics."""
-    rows = [row for row in table_of_names().values() if _matches(row, facet, find)]
+    rows = [row for row in table_of_names().values() if _matches(row, aspect, find)]
     if as_json:
         typer.echo(json.dumps([_row(row) for row in rows], indent=1))
-    elif every or facet is not None or find is not None:
+    elif every or aspect is not None or find is not None:
         _print_metrics(rows)
     else:
         _print_questions()
 
 
-def _matches(row: Names, facet: str | None, find: str | None) -> bool:
-    if facet is not None and facet.lower() not in get_args(Aspect):
+def _matches(row: Names, aspect: str | None, find: str | None) -> bool:
+    if aspect is not None and aspect.lower() not in get_args(Aspect):
         known = ", ".join(get_args(Aspect))
-        raise InvalidParameterError(f"--facet must be among {known}, got {facet!r}.")
+        raise InvalidParameterError(f"--aspect must be among {known}, got {aspect!r}.")
     said = " ".join([*row.all(), *features_of(row.kind), _first_line(row)]).lower()
-    return (facet is None or _aspect(row) == facet.lower()) and (
+    return (aspect is None or _aspect(row) == aspect.lower()) and (
         find is None or find.lower() in said
     )
 
@@ -81,7 +81,7 @@ def _row(row: Names) -> dict[str, object]:
         "names": list(row.short),
         "title": row.title,
         "module": row.module,
-        "facet": _aspect(row),
+        "aspect": _aspect(row),
         "measures": _first_line(row),
         "elsewhere": {source: list(names) for source, names in row.elsewhere.items()},
     }

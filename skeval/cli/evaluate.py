@@ -67,11 +67,9 @@ def _evaluate_tables(
     *,
     is_wide: bool,
 ) -> None:
-    """Evaluate a synthetic table that is accompanied by real tables.
-
-    The policy, the names of metrics and the required columns are checked before the tables are
-    read, and the tables are read before the metrics are imported.
-    """
+    """Evaluate a synthetic table that is accompanied by real tables."""
+    # the policy, the names and the columns are checked before the tables are read, and the tables
+    # are read before the metrics are imported, so that faults are found quickly
     from skeval.cli import inputs
 
     dialect = inputs.dialect_of(given.sep, given.encoding, given.decimal)

@@ -37,7 +37,7 @@ class _TagsOfMetric:
 
     def __get__(self, instance: ByGroup | None, owner: type) -> MetricTags:
         own = getattr(instance, "metric", None)
-        tags = own.tags if isinstance(own, Metric) else MetricTags("diagnostic")
+        tags = own.tags if isinstance(own, Metric) else MetricTags("validity")
         return replace(tags, display="ColumnScoresDisplay", quoted="")
 
 

@@ -340,11 +340,7 @@ class Context:
         return context
 
     def _at(self, precision: Precision) -> Context:
-        """Return the context of the real rows with their values rounded to a coarser precision.
-
-        If nothing changes, it is this context. It is created once for all tables with the same
-        storage.
-        """
+        """Return the context of the real rows rounded to a coarser precision, created only once."""
         if self._tables is None:
             return self
         key = frozenset(precision.items())

@@ -235,15 +235,12 @@ class AccumulationMetric(NeighborMetric):
     def _by_direction(
         self, context: Context, role: str, columns: Any, n_rows: int | None = None
     ) -> dict[str, np.ndarray]:
-        """Return the distances between train and a table in both directions.
-
-        At most `n_rows` rows of the table are searched for training rows, because only the
-        distances of training rows depend on the size of the table.
-        """
+        """Return the distances between train and a table in both directions."""
         distances = {}
         if self.direction != "real":
             distances["synthetic"] = self._distances(context, role, "train", columns)
         if self.direction != "synthetic":
+            # only the distances of training rows depend on the size of the table, hence `n_rows`
             distances["real"] = self._from_train(context, role, columns, n_rows)[0][:, 0]
         return distances
 

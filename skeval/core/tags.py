@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 from skeval.exceptions import InvalidParameterError
 from skeval.utils.parameters import Interval, Scaling
 
-Aspect = Literal["fidelity", "utility", "privacy", "diagnostic"]
+Aspect = Literal["fidelity", "utility", "privacy", "validity"]
 Need = Literal["holdout", "target", "keys", "generator", "relational", "text"]
 Evidence = Literal["screen", "attack", "audit", "disclosure"]
 Risk = Literal["singling out", "linkability", "inference"]
@@ -30,7 +30,7 @@ class MetricTags:
 
     Parameters
     ----------
-    aspect : {"fidelity", "utility", "privacy", "diagnostic"}
+    aspect : {"fidelity", "utility", "privacy", "validity"}
         Aspect of the metric.
     needs : iterable of str, default=()
         Required inputs, among `holdout`, `target`, `keys`, `generator`, `relational`, `text`.
@@ -149,8 +149,8 @@ class MetricTags:
 
 
 # common tags of a family, which a metric may replace
-DIAGNOSTIC_TAGS = MetricTags(
-    "diagnostic",
+VALIDITY_TAGS = MetricTags(
+    "validity",
     greater_is_better=True,
     bounds=(0.0, 1.0),
     display="ColumnScoresDisplay",

@@ -15,7 +15,7 @@ from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.counts import each_column, has_missing, level_counts
 from skeval.core.declared import declared
-from skeval.core.tags import DIAGNOSTIC_TAGS
+from skeval.core.tags import VALIDITY_TAGS
 from skeval.diagnostic.columns import (
     ShareTally,
     by_column,
@@ -68,7 +68,7 @@ class CellAdherence(Metric):
         rule are used.
     """
 
-    tags = DIAGNOSTIC_TAGS
+    tags = VALIDITY_TAGS
     _kinds: ClassVar[tuple[Kind, ...]]
     _: KW_ONLY
     nullable: Literal["auto"] | bool = "auto"
@@ -444,7 +444,7 @@ class FormatAdherence(Metric):
     0.75
     """
 
-    tags = DIAGNOSTIC_TAGS
+    tags = VALIDITY_TAGS
 
     patterns: Patterns = None
 

@@ -10,7 +10,7 @@ from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.counts import level_counts
 from skeval.core.declared import declared
-from skeval.core.tags import DIAGNOSTIC_TAGS
+from skeval.core.tags import VALIDITY_TAGS
 from skeval.diagnostic.columns import (
     constant_notices,
     empty_notices,
@@ -88,7 +88,7 @@ class RangeCoverage(Metric):
     0.67
     """
 
-    tags = replace(DIAGNOSTIC_TAGS, scaling="sorted runs", volatile=True)
+    tags = replace(VALIDITY_TAGS, scaling="sorted runs", volatile=True)
 
     columns: Columns = None
     digits: Count | None = 2
@@ -192,7 +192,7 @@ class CategoryCoverage(Metric):
     0.6667
     """
 
-    tags = replace(DIAGNOSTIC_TAGS, volatile=True)
+    tags = replace(VALIDITY_TAGS, volatile=True)
 
     min_count: Count = 1
     columns: Columns = None
@@ -357,7 +357,7 @@ class OutlierCoverage(Metric):
     0.5
     """
 
-    tags = replace(DIAGNOSTIC_TAGS, scaling="sorted runs", volatile=True)
+    tags = replace(VALIDITY_TAGS, scaling="sorted runs", volatile=True)
 
     k: NonNegative = 1.5
     columns: Columns = None

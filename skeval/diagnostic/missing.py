@@ -14,7 +14,7 @@ from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.counts import missing_cells, n_missing
 from skeval.core.declared import declared
-from skeval.core.tags import DIAGNOSTIC_TAGS
+from skeval.core.tags import VALIDITY_TAGS
 from skeval.diagnostic.columns import any_columns, lacks, within_bands
 from skeval.results.result import Result, mean_of_columns
 from skeval.stats.distributions import expected_total_variation, total_variation
@@ -87,7 +87,7 @@ class MissingValueSimilarity(MissingMetric):
     0.75
     """
 
-    tags = DIAGNOSTIC_TAGS
+    tags = VALIDITY_TAGS
 
     def _compute(self, context: Context) -> Result:
         names = any_columns(context.schema, self.columns)
@@ -166,7 +166,7 @@ class MissingPatternSimilarity(MissingMetric):
     0.0
     """
 
-    tags = replace(DIAGNOSTIC_TAGS, display="ValueDisplay")
+    tags = replace(VALIDITY_TAGS, display="ValueDisplay")
     _halved = True  # intervals: sampling_interval in skeval/stats/halves.py
 
     def _compute(self, context: Context) -> Result:

@@ -13,7 +13,7 @@ from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.counts import missing_cells
 from skeval.core.declared import declared
-from skeval.core.tags import DIAGNOSTIC_TAGS
+from skeval.core.tags import VALIDITY_TAGS
 from skeval.diagnostic.columns import ShareTally, lacks
 from skeval.diagnostic.expressions import GRAMMAR, Condition
 from skeval.exceptions import InvalidParameterError, MetricWarning, NothingToMeasureWarning
@@ -151,7 +151,7 @@ class RuleAdherence(Metric):
     0.6666666666666666
     """
 
-    tags = DIAGNOSTIC_TAGS
+    tags = VALIDITY_TAGS
 
     rules: Rules = None
     _: KW_ONLY

@@ -11,7 +11,7 @@ from scipy.fft import irfft, next_fast_len, rfft
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
-from skeval.core.tags import DIAGNOSTIC_TAGS
+from skeval.core.tags import VALIDITY_TAGS
 from skeval.diagnostic.columns import constant_notices, empty_notices, lacks, without_range
 from skeval.exceptions import DegenerateInputWarning
 from skeval.results.result import Result, mean_of_columns
@@ -85,7 +85,7 @@ class SmoothnessSimilarity(Metric):
     0.5232
     """
 
-    tags = replace(DIAGNOSTIC_TAGS, scaling="sorted runs")
+    tags = replace(VALIDITY_TAGS, scaling="sorted runs")
 
     bandwidth: Literal["scott", "silverman"] = "scott"
     grid: Annotated[int, Interval(16)] = 2048

@@ -12,7 +12,7 @@ import pandas as pd
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
-from skeval.core.tags import DIAGNOSTIC_TAGS
+from skeval.core.tags import VALIDITY_TAGS
 from skeval.diagnostic.columns import check_names, lacks, unreadable
 from skeval.exceptions import MetricWarning, TableError
 from skeval.results.result import Result, mean_of_columns, undefined_result
@@ -101,7 +101,7 @@ class KeyUniqueness(Metric):
     0.5
     """
 
-    tags = DIAGNOSTIC_TAGS
+    tags = VALIDITY_TAGS
 
     keys: Keys = None
     missing: Literal["any", "all"] = "any"
@@ -225,7 +225,7 @@ class TableStructure(Metric):
     0.5
     """
 
-    tags = replace(DIAGNOSTIC_TAGS, display="ValueDisplay", headline=1)
+    tags = replace(VALIDITY_TAGS, display="ValueDisplay", headline=1)
 
     dtypes: Literal["exact", "kind"] = "exact"
 

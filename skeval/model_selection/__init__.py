@@ -1,8 +1,8 @@
 """Selection of generators by cross-validation, tournaments and searches."""
 
+from skeval.model_selection.aspects import aspect_intervals, aspect_table
 from skeval.model_selection.cross_validation import CrossValidated, cross_validate_generator
 from skeval.model_selection.efficiency import efficiency_curve
-from skeval.model_selection.facets import facet_intervals, facet_table
 from skeval.model_selection.pareto import hypervolume, knee, pareto_front
 from skeval.model_selection.scorers import make_generator_scorer
 from skeval.model_selection.selection import best_subject_to
@@ -12,11 +12,11 @@ from skeval.model_selection.trials import report_trial
 __all__ = [
     "CrossValidated",
     "Tournament",
+    "aspect_intervals",
+    "aspect_table",
     "best_subject_to",
     "cross_validate_generator",
     "efficiency_curve",
-    "facet_intervals",
-    "facet_table",
     "hypervolume",
     "knee",
     "make_generator_scorer",

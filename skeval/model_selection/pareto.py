@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 
 from skeval.exceptions import InvalidParameterError, MetricWarning
-from skeval.model_selection.facets import FACETS
+from skeval.model_selection.aspects import ASPECTS
 from skeval.stats import pareto
 
 
 def pareto_front(
     scores: pd.DataFrame,
-    facets: Sequence[str] = FACETS,
+    aspects: Sequence[str] = ASPECTS,
     *,
     low: pd.DataFrame | None = None,
     high: pd.DataFrame | None = None,
@@ -28,13 +28,13 @@ def pareto_front(
 
     Parameters
     ----------
-    scores : DataFrame of shape (n_candidates, n_facets)
-        Scores such as those that :func:`facet_table` returns, or columns of `cv_results_`. Higher
+    scores : DataFrame of shape (n_candidates, n_aspects)
+        Scores such as those that :func:`aspect_table` returns, or columns of `cv_results_`. Higher
         is better.
-    facets : sequence of str, default=("fidelity", "utility", "privacy")
+    aspects : sequence of str, default=("fidelity", "utility", "privacy")
         The columns to compare.
     low, high : DataFrame, optional
-        Ends of the intervals of the scores, for example from :func:`facet_intervals`, with the
+        Ends of the intervals of the scores, for example from :func:`aspect_intervals`, with the
         labels of `scores`. Specify both or neither. A difference counts only if the two intervals
         do not overlap, so that candidates whose scores may differ by chance stay on the front. If
         an end is missing, the score replaces it.
@@ -47,8 +47,8 @@ def pareto_front(
     Raises
     ------
     InvalidParameterError
-        If `facets` is empty or names a column that is not numerical, or if an end or a candidate is
-        missing from the intervals.
+        If `aspects` is empty or names a column that is not numerical, or if an end or a candidate
+        is missing from the intervals.
 
     Warns
     -----
@@ -59,7 +59,7 @@ def pareto_front(
     --------
     hypervolume : The front as one number.
     knee : Choose one candidate from the front.
-    facet_intervals : Confidence intervals of the scores.
+    aspect_intervals : Confidence intervals of the scores.
 
     Examples
     --------
@@ -72,15 +72,18 @@ def pareto_front(
     >>> pareto_front(scores).to_dict()
     {'a': True, 'b': True, 'c': False}
     """
-    points = pareto.points_of(scores, facets, "pareto_front")
-    ends = pareto.ends_of(scores, low, high, facets, "pareto_front")
-    known = _points_with_all_scores(points, facets, "pareto_front: the front is empty")
+    points = pareto.points_of(scores, aspects, "pareto_front")
+    ends = pareto.ends_of(scores, low, high, aspects, "pareto_front")
+    known = _points_with_all_scores(points, aspects, "pareto_front: the front is empty")
     beaten = pareto.dominated_points(points, *(ends or ()))
     return pd.Series(known & ~beaten, index=scores.index, name="on_front")
 
 
 def hypervolume(
-    scores: pd.DataFrame, facets: Sequence[str] = FACETS, *, reference: float | Sequence[float] = 0
+    scores: pd.DataFrame,
+    aspects: Sequence[str] = ASPECTS,
+    *,
+    reference: float | Sequence[float] = 0,
 ) -> float:
     """Return the volume that the candidates dominate.
 
@@ -88,9 +91,9 @@ def hypervolume(
 
     Parameters
     ----------
-    scores : DataFrame of shape (n_candidates, n_facets)
+    scores : DataFrame of shape (n_candidates, n_aspects)
         Higher is better. Candidates with a missing score are ignored.
-    facets : sequence of str, default=("fidelity", "utility", "privacy")
+    aspects : sequence of str, default=("fidelity", "utility", "privacy")
         The columns to compare.
     reference : float or sequence of float, default=0
         The worst score that counts, for all aspects or for each of them.
@@ -103,7 +106,7 @@ def hypervolume(
     Raises
     ------
     InvalidParameterError
-        If `facets` is empty or names a column that does not contain finite numbers, or if
+        If `aspects` is empty or names a column that does not contain finite numbers, or if
         `reference` is neither one number nor one number per aspect.
 
     Warns
@@ -123,18 +126,18 @@ def hypervolume(
     >>> round(hypervolume(scores, ["utility", "privacy"]), 2)
     0.62
     """
-    points = _finite(pareto.points_of(scores, facets, "hypervolume"), "hypervolume")
+    points = _finite(pareto.points_of(scores, aspects, "hypervolume"), "hypervolume")
     worst = np.asarray(reference, dtype=np.float64)
-    if worst.shape not in {(), (len(facets),)} or not np.isfinite(worst).all():
+    if worst.shape not in {(), (len(aspects),)} or not np.isfinite(worst).all():
         raise InvalidParameterError(
             "hypervolume: reference must be a finite number, or one for each of "
-            f"{', '.join(map(str, facets))}, got {reference!r}."
+            f"{', '.join(map(str, aspects))}, got {reference!r}."
         )
-    known = points[_points_with_all_scores(points, facets, "hypervolume: the volume is 0")]
-    return pareto.hypervolume(known, np.broadcast_to(worst, (len(facets),)))
+    known = points[_points_with_all_scores(points, aspects, "hypervolume: the volume is 0")]
+    return pareto.hypervolume(known, np.broadcast_to(worst, (len(aspects),)))
 
 
-def knee(scores: pd.DataFrame, facets: Sequence[str] = FACETS) -> Any:
+def knee(scores: pd.DataFrame, aspects: Sequence[str] = ASPECTS) -> Any:
     """Return the candidate that is the best compromise between the aspects.
 
     For each candidate, the shortfall from the best score is computed in each aspect. The candidate
@@ -142,9 +145,9 @@ def knee(scores: pd.DataFrame, facets: Sequence[str] = FACETS) -> Any:
 
     Parameters
     ----------
-    scores : DataFrame of shape (n_candidates, n_facets)
+    scores : DataFrame of shape (n_candidates, n_aspects)
         Higher is better.
-    facets : sequence of str, default=("fidelity", "utility", "privacy")
+    aspects : sequence of str, default=("fidelity", "utility", "privacy")
         The columns to compare. Each is scaled by its range on the front.
 
     Returns
@@ -155,7 +158,7 @@ def knee(scores: pd.DataFrame, facets: Sequence[str] = FACETS) -> Any:
     Raises
     ------
     InvalidParameterError
-        If `facets` is empty or names a column that does not contain finite numbers.
+        If `aspects` is empty or names a column that does not contain finite numbers.
 
     Warns
     -----
@@ -176,8 +179,8 @@ def knee(scores: pd.DataFrame, facets: Sequence[str] = FACETS) -> Any:
     >>> knee(scores, ["utility", "privacy"])
     'b'
     """
-    points = _finite(pareto.points_of(scores, facets, "knee"), "knee")
-    _points_with_all_scores(points, facets, "knee: there is none")
+    points = _finite(pareto.points_of(scores, aspects, "knee"), "knee")
+    _points_with_all_scores(points, aspects, "knee: there is none")
     position = pareto.knee(points)
     return None if position is None else scores.index[position]
 
@@ -191,18 +194,18 @@ def _finite(points: np.ndarray, owner: str) -> np.ndarray:
 
 
 def _points_with_all_scores(
-    points: np.ndarray, facets: Sequence[str], consequence: str
+    points: np.ndarray, aspects: Sequence[str], consequence: str
 ) -> np.ndarray:
     """Return which points have all scores, and warn if there are points but none is complete."""
     lacks = np.isnan(points)
     known: np.ndarray = ~lacks.any(axis=1)
     if len(points) and not known.any():
-        nowhere = [str(name) for name, gone in zip(facets, lacks.all(axis=0), strict=True) if gone]
+        nowhere = [str(name) for name, gone in zip(aspects, lacks.all(axis=0), strict=True) if gone]
         text = (
-            f"no candidate has a score in {', '.join(nowhere)}. Remove it from facets, or "
+            f"no candidate has a score in {', '.join(nowhere)}. Remove it from aspects, or "
             "evaluate a metric of it."
             if nowhere
-            else f"each candidate is missing a score in one of {', '.join(map(str, facets))}."
+            else f"each candidate is missing a score in one of {', '.join(map(str, aspects))}."
         )
         warnings.warn(MetricWarning(f"{consequence} because {text}"), stacklevel=3)
     return known

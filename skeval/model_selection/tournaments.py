@@ -54,7 +54,7 @@ class Tournament:
     See Also
     --------
     tournament : Returns this object.
-    pareto_front, facet_table : Compare `runs` by several aspects.
+    pareto_front, aspect_table : Compare `runs` by several aspects.
 
     Examples
     --------

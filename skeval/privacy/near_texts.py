@@ -168,11 +168,7 @@ class NearPairs:
         self.done &= self.near_holdout | (not self._in_holdout.any())
 
     def lists(self, weights: np.ndarray, n_rows: int) -> MatchLists:
-        """Return the lists of the queries that have any.
-
-        `weights` contains the number of rows that each query represents, and `n_rows` is their
-        total.
-        """
+        """Return the lists of the queries that have any; `weights` are the rows of each query."""
         both = [np.concatenate(part) for part in zip(*self._kept, strict=True)]
         pairs = pd.DataFrame(np.column_stack(both)).drop_duplicates()
         kept = pairs[pairs.groupby(0).cumcount() < self._longest]

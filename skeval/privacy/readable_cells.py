@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from skeval.core.context import Context, shared
+from skeval.tables.cells import as_texts
 
 _LONGER = 20  # characters
 
@@ -46,7 +47,7 @@ def unread_rows(context: Context) -> int:
         cells = given[name]
         lacking &= cells.notna().to_numpy(dtype=bool)
         if lacking.any() and context.train[name].isna().any():
-            texts = cells[lacking].astype(str)
+            texts = as_texts(cells[lacking])
             lacking[lacking] = texts.str.contains("[0-9]").to_numpy(dtype=bool)
         unread |= lacking
     return int(unread.sum())

@@ -231,7 +231,7 @@ class CardinalityBoundaryAdherence(_Cardinality):
     0.666667
     """
 
-    tags = replace(_TAGS, aspect="diagnostic")
+    tags = replace(_TAGS, aspect="validity")
     _halved = False  # few parents determine the value
 
     def _score(self, train: np.ndarray, synthetic: np.ndarray) -> float:

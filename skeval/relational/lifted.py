@@ -26,7 +26,7 @@ class TagsOfMetric:
 
     def __get__(self, instance: Metric | None, owner: type) -> MetricTags:
         own = getattr(instance, "metric", None)
-        tags = own.tags if isinstance(own, Metric) else MetricTags("diagnostic")
+        tags = own.tags if isinstance(own, Metric) else MetricTags("validity")
         needs: frozenset[Need] = frozenset({*tags.needs, "relational"})
         return replace(tags, needs=needs, display=self.display or tags.display)
 

@@ -62,7 +62,7 @@ class ReferenceEquality(RelationalMetric):
     0.5
     """
 
-    tags = replace(RELATIONAL_TAGS, aspect="diagnostic")
+    tags = replace(RELATIONAL_TAGS, aspect="validity")
 
     def _measure(self, context: RelationalContext) -> Result:
         counts = {name: row_counts(context, name) for name in context.relations.references}

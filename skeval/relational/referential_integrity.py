@@ -64,7 +64,7 @@ class ReferentialIntegrity(RelationalMetric):
     0.75
     """
 
-    tags = replace(RELATIONAL_TAGS, aspect="diagnostic")
+    tags = replace(RELATIONAL_TAGS, aspect="validity")
     _parts = ("null",)
 
     def _measure(self, context: RelationalContext) -> Result:

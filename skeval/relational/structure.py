@@ -59,7 +59,7 @@ class SchemaStructure(RelationalMetric):
     1.0
     """
 
-    tags = replace(RELATIONAL_TAGS, aspect="diagnostic", display="SchemaDisplay", lenient=True)
+    tags = replace(RELATIONAL_TAGS, aspect="validity", display="SchemaDisplay", lenient=True)
 
     def _measure(self, context: RelationalContext) -> Result:
         relations = context.relations

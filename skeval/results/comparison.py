@@ -51,12 +51,7 @@ PAIRED, INDEPENDENT, NO_INTERVAL = "paired", "independent", "none"
 UNTOLD = "not distinguishable"
 AS_FRESH = "both as good as the baseline"
 OTHER_INPUTS, NOT_COMPARED = "of other real tables", "not compared"
-_FACETS = {
-    "diagnostic": "validity",
-    "fidelity": "fidelity",
-    "utility": "utility",
-    "privacy": "privacy",
-}
+_ASPECTS = ("validity", "fidelity", "utility", "privacy")
 # subject of each headline of fidelity, and subject of the other headline
 _ABOUT = {"relations": " (all columns together)", "similarity": " (columns and pairs)"}
 _ABOUT_OTHER = {"relations": _ABOUT["similarity"], "similarity": _ABOUT["relations"]}
@@ -226,16 +221,16 @@ class Comparison(Mapping[str, SuiteResult]):
             losses[behind] = losses.get(behind, 0) + 1
         return wins, losses
 
-    def facets(self) -> list[str]:
+    def aspects(self) -> list[str]:
         """Return the aspects of the metrics, in the order of a report."""
         there = {aspect_of(one) for result in self.values() for one in result.values()}
-        return [facet for facet in _FACETS if facet in there]
+        return [aspect for aspect in _ASPECTS if aspect in there]
 
-    def _metrics_of_facet(self, facet: str) -> list[str]:
+    def _metrics_of_aspect(self, aspect: str) -> list[str]:
         return [
             name
             for name in self.metrics
-            if any(aspect_of(result[name]) == facet for result in self.values() if name in result)
+            if any(aspect_of(result[name]) == aspect for result in self.values() if name in result)
         ]
 
     def standing(self) -> pd.DataFrame:
@@ -256,17 +251,17 @@ class Comparison(Mapping[str, SuiteResult]):
         every = [
             one for pair in combinations(self, 2) for one in leads(self, self.differences, *pair)
         ]
-        for facet in self.facets():
+        for aspect in self.aspects():
             scores = {table: [0, 0] for table in self}
             for lead in every:
-                if lead.facet == facet:
+                if lead.aspect == aspect:
                     scores[lead.better][0] += 1
                     scores[lead.worse][1] += 1
-            rows[facet] = {table: _format_standing(*score) for table, score in scores.items()}
+            rows[aspect] = {table: _format_standing(*score) for table, score in scores.items()}
             if self.recommendation.outcome is Conclusion.INCOMPARABLE:
-                rows[facet] = dict.fromkeys(self, NOT_COMPARED)
-            if facet == "privacy":
-                rows[facet] |= dict.fromkeys(self.leaking, "leak found")
+                rows[aspect] = dict.fromkeys(self, NOT_COMPARED)
+            if aspect == "privacy":
+                rows[aspect] |= dict.fromkeys(self.leaking, "leak found")
         return pd.DataFrame.from_dict(rows, orient="index", columns=list(self))
 
     @property
@@ -394,14 +389,14 @@ class Comparison(Mapping[str, SuiteResult]):
             by += f", although it is behind by {lead.against}{other}" if lead.against else ""
         else:
             by += f", most clearly{margin}" if margin else ""
-        return f"{lead.better} is ahead of {lead.worse} in {_FACETS[lead.facet]} by {by}"
+        return f"{lead.better} is ahead of {lead.worse} in {lead.aspect} by {by}"
 
     def _margin(self, lead: Lead) -> str:
         """Return both values of the deciding or clearest metric, and the interval between them."""
         sides = {lead.better, lead.worse}
         own = self.differences[self.differences["ahead"] == lead.better]
         own = own[own["first"].isin(sides) & own["second"].isin(sides)]
-        deciding = [lead.headline] if lead.headline else self._metrics_of_facet(lead.facet)
+        deciding = [lead.headline] if lead.headline else self._metrics_of_aspect(lead.aspect)
         own = own[own["metric"].isin(deciding)]
         if own.empty:
             return ""
@@ -586,13 +581,15 @@ def comparison_of(
             f"compare: at least two synthetic tables are required, got {len(results)}."
         )
     names = dict.fromkeys(name for result in results.values() for name in result)
-    facets = {n: aspect_of(next(r[n] for r in results.values() if n in r)) for n in names}
-    n_of_facet = Counter(facets.values())
+    aspects = {n: aspect_of(next(r[n] for r in results.values() if n in r)) for n in names}
+    n_of_aspect = Counter(aspects.values())
     n_pairs = math.comb(len(results), 2)
     rows = [
         # one level per aspect, so that a false claim about any of its metrics counts as an error
-        _row(name, tables, results, variations, 1.0 - (1.0 - LEVEL) / (n_pairs * n_of_facet[facet]))
-        for name, facet in facets.items()
+        _row(
+            name, tables, results, variations, 1.0 - (1.0 - LEVEL) / (n_pairs * n_of_aspect[aspect])
+        )
+        for name, aspect in aspects.items()
         for tables in combinations(results, 2)
         if all(name in results[table] and not results[table][name].error for table in tables)
     ]
@@ -684,7 +681,7 @@ def _format_violation(one: Violation) -> str:
 
 def _format_shortfall(one: Shortfall) -> str:
     """Describe how far a headline is from its baseline."""
-    real = "a model of real rows" if one.facet == "utility" else "the baseline"
+    real = "a model of real rows" if one.aspect == "utility" else "the baseline"
     return (
         f"{one.metric} of {one.table} is {number(one.value)}, closer to a useless table than to "
         f"{real} ({number(one.fresh)})"

@@ -17,7 +17,7 @@ from skeval.results.result import Result
 from skeval.results.verdict import ALARM_LEVEL, adjusted_p_values
 from skeval.utils.parameters import Interval, Legal, check_parameters, legal_sets
 
-_FACETS = get_args(Aspect)
+_ASPECTS = get_args(Aspect)
 _MEANS = ("arithmetic", "geometric", "min")
 
 
@@ -43,7 +43,7 @@ class OverallScore(BaseEstimator):
     """Mean score of each aspect, from 0 (worst value) to 1 (baseline).
 
     The score summarizes many metrics when generators are compared. Fidelity, utility, privacy and
-    diagnostic answer different questions, so each aspect has a separate score. In a mean over all
+    validity answer different questions, so each aspect has a separate score. In a mean over all
     aspects, the high similarity of a copy of the training data would compensate for its leaks.
     Therefore a single number is returned only by :meth:`across`, and only if every requested aspect
     has metrics with a score.
@@ -51,7 +51,7 @@ class OverallScore(BaseEstimator):
     Parameters
     ----------
     weights : mapping of str to float, optional
-        Weights by the name of the metric in the suite or by ``"facet/name"``. The weight of other
+        Weights by the name of the metric in the suite or by ``"aspect/name"``. The weight of other
         metrics is 1. A metric with weight 0 is ignored.
     mean : {"arithmetic", "geometric", "min"}, default="arithmetic"
         Mean over the metrics of an aspect. The geometric mean is 0 if the score of any metric is 0.
@@ -112,8 +112,8 @@ class OverallScore(BaseEstimator):
     >>> result = suite.fit(train, holdout).evaluate(train)
     >>> overall = OverallScore()
     >>> overall.score(result).to_dict()
-    {'fidelity': 1.0, 'utility': nan, 'privacy': 0.0, 'diagnostic': nan}
-    >>> [overall.across(result, facets=["fidelity", "privacy"], mean=mean)
+    {'fidelity': 1.0, 'utility': nan, 'privacy': 0.0, 'validity': nan}
+    >>> [overall.across(result, aspects=["fidelity", "privacy"], mean=mean)
     ...  for mean in ("arithmetic", "geometric", "min")]
     [0.5, 0.0, 0.0]
     """
@@ -139,12 +139,12 @@ class OverallScore(BaseEstimator):
         Returns
         -------
         Series
-            Scores of `fidelity`, `utility`, `privacy` and `diagnostic`, in [0, 1], or nan for an
+            Scores of `fidelity`, `utility`, `privacy` and `validity`, in [0, 1], or nan for an
             aspect without any score.
         """
-        return self.facets(result)["score"]
+        return self.aspects(result)["score"]
 
-    def facets(self, result: Mapping[str, Result]) -> pd.DataFrame:
+    def aspects(self, result: Mapping[str, Result]) -> pd.DataFrame:
         """Return the score of each aspect, with the number of metrics.
 
         Parameters
@@ -160,10 +160,10 @@ class OverallScore(BaseEstimator):
         """
         frame = self.frame(result)
         self._warn_of_bounds(frame)
-        parts = [self._facet(frame[frame["facet"] == facet]) for facet in _FACETS]
-        facets = pd.DataFrame(parts, index=pd.Index(_FACETS, name="facet"))
-        facets.loc["privacy", "score"] = include_verdict(facets.loc["privacy", "score"], result)
-        return facets
+        parts = [self._aspect(frame[frame["aspect"] == aspect]) for aspect in _ASPECTS]
+        aspects = pd.DataFrame(parts, index=pd.Index(_ASPECTS, name="aspect"))
+        aspects.loc["privacy", "score"] = include_verdict(aspects.loc["privacy", "score"], result)
+        return aspects
 
     def frame(self, result: Mapping[str, Result]) -> pd.DataFrame:
         """Return the score of each metric.
@@ -176,7 +176,7 @@ class OverallScore(BaseEstimator):
         Returns
         -------
         DataFrame
-            One row per metric with `facet` (the aspect), `metric`, the scored `value` and its
+            One row per metric with `aspect`, `metric`, the scored `value` and its
             `baseline`, the `score` in [0, 1], its `weight`, the `scale` of the score ("baseline",
             "ratio" or "bounds"), whether the value is `beyond` its baseline, and the reason if it
             is `left_out`.
@@ -190,21 +190,21 @@ class OverallScore(BaseEstimator):
         weights = self._weights(result)
         rows = [
             {
-                "facet": each.tags.aspect if each.tags else "",
+                "aspect": each.tags.aspect if each.tags else "",
                 "metric": name,
                 "weight": weights[name],
                 **_score_row(each, weights[name], self.calibrated),
             }
             for name, each in result.items()
         ]
-        columns = ["facet", "metric", "value", "baseline", "score", "weight", "scale", "beyond"]
+        columns = ["aspect", "metric", "value", "baseline", "score", "weight", "scale", "beyond"]
         return pd.DataFrame(rows, columns=[*columns, "left_out"])
 
     def across(
         self,
         result: Mapping[str, Result],
         *,
-        facets: Sequence[str] = ("fidelity", "utility", "privacy"),
+        aspects: Sequence[str] = ("fidelity", "utility", "privacy"),
         mean: str = "min",
     ) -> float:
         """Return one score over several aspects.
@@ -213,7 +213,7 @@ class OverallScore(BaseEstimator):
         ----------
         result : SuiteResult
             Result of the `evaluate` method of a suite.
-        facets : sequence of str, default=("fidelity", "utility", "privacy")
+        aspects : sequence of str, default=("fidelity", "utility", "privacy")
             Aspects to combine with equal weights.
         mean : {"arithmetic", "geometric", "min"}, default="min"
             Mean over the aspects. With the arithmetic mean, one aspect can compensate for another.
@@ -227,12 +227,12 @@ class OverallScore(BaseEstimator):
         """
         if mean not in _MEANS:
             raise InvalidParameterError(f"across: mean must be among {_MEANS}, got {mean!r}.")
-        named = not isinstance(facets, str) and len(facets) > 0
-        if not named or not set(facets) <= set(_FACETS) or len(set(facets)) < len(facets):
+        named = not isinstance(aspects, str) and len(aspects) > 0
+        if not named or not set(aspects) <= set(_ASPECTS) or len(set(aspects)) < len(aspects):
             raise InvalidParameterError(
-                f"across: facets must be distinct and among {_FACETS}, got {facets!r}."
+                f"across: aspects must be distinct and among {_ASPECTS}, got {aspects!r}."
             )
-        scores = self.score(result)[list(facets)]
+        scores = self.score(result)[list(aspects)]
         if scores.isna().any():
             lacking = ", ".join(scores.index[scores.isna()])
             text = f"no metric of {lacking} has a score, so there is no overall score."
@@ -240,7 +240,7 @@ class OverallScore(BaseEstimator):
             return float("nan")
         return weighted_mean(scores.to_numpy(), np.ones(len(scores)), mean)
 
-    def _facet(self, rows: pd.DataFrame) -> dict[str, Any]:
+    def _aspect(self, rows: pd.DataFrame) -> dict[str, Any]:
         used = rows[rows["left_out"] == ""]
         scores, weights = (used[name].to_numpy(dtype=float) for name in ("score", "weight"))
         return {
@@ -255,9 +255,9 @@ class OverallScore(BaseEstimator):
         """Return the weight of every metric of the result."""
         given: dict[str, float] = {}
         for key, weight in (self.weights or {}).items():
-            facet, _, rest = key.partition("/")
+            aspect, _, rest = key.partition("/")
             tags = result[rest].tags if key not in result and rest in result else None
-            name = rest if tags is not None and tags.aspect == facet else key
+            name = rest if tags is not None and tags.aspect == aspect else key
             if name not in result or name in given:
                 fault = "twice" if name in given else "which is not in the result"
                 raise InvalidParameterError(

@@ -19,7 +19,7 @@ from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import Verdict, aspect_of, is_quoted
 from skeval.utils.formatting import as_float
 
-ORDER = ("utility", "fidelity", "privacy", "diagnostic")
+ORDER = ("utility", "fidelity", "privacy", "validity")
 """Order in which aspects count after tables with a leak are excluded."""
 HEADLINES: dict[str, tuple[Quoted, ...]] = {
     "utility": ("learning",),
@@ -72,7 +72,7 @@ class Lead:
     `kind` is the subject of the headline, and `against` names a headline that is overruled.
     """
 
-    facet: str
+    aspect: str
     better: str
     worse: str
     headline: str
@@ -88,7 +88,7 @@ class Shortfall:
     """A table with a headline that is closer to a useless table than to the baseline."""
 
     table: str
-    facet: str
+    aspect: str
     metric: str
     value: float
     fresh: float
@@ -155,12 +155,12 @@ def leads(
     """Yield which of two tables is ahead in an aspect, in the order of aspects."""
     own = differences[differences["first"].isin([first, second])]
     own = own[own["second"].isin([first, second])]
-    for facet in ORDER:
-        names = [n for n, one in _metrics(results).items() if aspect_of(one) == facet]
+    for aspect in ORDER:
+        names = [n for n, one in _metrics(results).items() if aspect_of(one) == aspect]
         rows = own[own["metric"].isin(names)]
         wins, losses = (int((rows["ahead"] == table).sum()) for table in (first, second))
         counts = wins, losses, len(rows) - wins - losses
-        deciding = [n for n, one in _metrics(results).items() if _decides(one, facet)]
+        deciding = [n for n, one in _metrics(results).items() if _decides(one, aspect)]
         named = rows["metric"].isin(deciding)
         headline = rows[named & ~rows["said"].isin(_NOT_COMPARED)]
         if len(headline):
@@ -176,7 +176,7 @@ def leads(
             continue
         sides = (first, second) if better == first else (second, first)
         won = (wins, losses) if better == first else (losses, wins)
-        yield Lead(facet, *sides, by, *won, counts[2], kind, against)
+        yield Lead(aspect, *sides, by, *won, counts[2], kind, against)
 
 
 def _deciding_rows(
@@ -230,12 +230,12 @@ def shortfalls(table: str, results: Mapping[str, Result]) -> Iterator[Shortfall]
 
     Their difference from the baseline is significant.
     """
-    for facet in HEADLINES:
+    for aspect in HEADLINES:
         for name, result in results.items():
-            if not _decides(result, facet) or result.error or _is_within_chance(result):
+            if not _decides(result, aspect) or result.error or _is_within_chance(result):
                 continue
             if _progress_to_baseline(result) < GOOD_ENOUGH:
-                yield Shortfall(table, facet, name, result.value, as_float(result.baseline))
+                yield Shortfall(table, aspect, name, result.value, as_float(result.baseline))
 
 
 def weaknesses(table: str, results: Mapping[str, Result]) -> list[Shortfall]:
@@ -273,8 +273,8 @@ def violations(table: str, results: SuiteResult) -> Iterator[Violation]:
                 yield Violation(table, one.rule, one.reason)
 
 
-def _decides(result: Result, facet: str) -> bool:
-    return any(is_quoted(result, quoted) for quoted in HEADLINES.get(facet, ()))
+def _decides(result: Result, aspect: str) -> bool:
+    return any(is_quoted(result, quoted) for quoted in HEADLINES.get(aspect, ()))
 
 
 def _is_within_chance(result: Result) -> bool:

@@ -218,11 +218,7 @@ def is_finite_number(value: object) -> bool:
 
 
 def _key(metrics: Mapping[str, Any], name: str) -> str:
-    """Return the name of the result for a name in a policy, which may be a name of a class.
-
-    A class also has the name of its result in presets: `TSTR` and `tstr`, `KSComplement` and
-    `ks_complement`.
-    """
+    """Return the name of the result for a name in a policy, which may be a name of a class."""
     if name in metrics:
         return name
     kinds = {key: getattr(one, "metric", one) for key, one in metrics.items()}

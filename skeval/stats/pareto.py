@@ -11,29 +11,29 @@ import pandas as pd
 from skeval.exceptions import InvalidParameterError
 
 
-def points_of(scores: Any, facets: Any, owner: str) -> np.ndarray:
+def points_of(scores: Any, aspects: Any, owner: str) -> np.ndarray:
     """Return the columns of a table of scores as points, one per row."""
     if not isinstance(scores, pd.DataFrame):
         raise InvalidParameterError(
             f"{owner}: scores must be a DataFrame, got {type(scores).__name__}."
         )
-    if isinstance(facets, str) or not isinstance(facets, Collection) or not len(facets):
+    if isinstance(aspects, str) or not isinstance(aspects, Collection) or not len(aspects):
         raise InvalidParameterError(
-            f"{owner}: facets must be a list of at least one column, got {facets!r}."
+            f"{owner}: aspects must be a list of at least one column, got {aspects!r}."
         )
-    if missing := [name for name in facets if name not in scores.columns]:
+    if missing := [name for name in aspects if name not in scores.columns]:
         raise InvalidParameterError(
             f"{owner}: scores has no column {', '.join(map(str, missing))}. Its columns are "
             f"{', '.join(map(str, scores.columns))}."
         )
-    chosen = scores[list(facets)]
+    chosen = scores[list(aspects)]
     if twice := sorted({str(name) for name in chosen.columns[chosen.columns.duplicated()]}):
         raise InvalidParameterError(f"{owner}: duplicate columns: {', '.join(twice)}.")
     try:
         return chosen.astype("float64").to_numpy()
     except (TypeError, ValueError) as error:
         raise InvalidParameterError(
-            f"{owner}: {', '.join(map(str, facets))} must contain numbers, got the error: {error}."
+            f"{owner}: {', '.join(map(str, aspects))} must contain numbers, got the error: {error}."
         ) from error
 
 
@@ -41,7 +41,7 @@ def ends_of(
     scores: pd.DataFrame,
     low: pd.DataFrame | None,
     high: pd.DataFrame | None,
-    facets: Sequence[str],
+    aspects: Sequence[str],
     owner: str,
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the ends of the intervals of points, in the order of the scores."""
@@ -50,7 +50,7 @@ def ends_of(
     if low is None or high is None:
         raise InvalidParameterError(f"{owner}: pass both low and high, or neither of them.")
     lows, highs = (
-        points_of(_align_rows(end, scores.index, name, owner), facets, f"{owner}, {name}")
+        points_of(_align_rows(end, scores.index, name, owner), aspects, f"{owner}, {name}")
         for name, end in (("low", low), ("high", high))
     )
     if crossed := (lows > highs).any(axis=1).sum():

@@ -110,7 +110,7 @@ def is_identifier(values: pd.Series, kind: str) -> bool:
         if not ((numbers >= _MIN_NUMBER) & (numbers % 1 == 0)).all():
             return False
         n_rows = np.unique(numbers, return_counts=True)[1]
-    elif kind == "text" and is_mostly_digits(values.dropna().astype(str)):
+    elif kind == "text" and is_mostly_digits(map(str, values.dropna())):
         n_rows = values.value_counts().to_numpy()
     else:
         return False

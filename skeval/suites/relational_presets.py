@@ -67,15 +67,11 @@ def persons(schema: RelationalSchema) -> list[str]:
 
 
 def metrics_of_subjects(schema: RelationalSchema, metrics: Callable[[str | None], Named]) -> Named:
-    """Return the metrics of subjects with all their rows.
-
-    If the schema leaves roles open, the metrics are included. The suite then skips them with the
-    reason.
-    """
+    """Return the metrics of subjects with all their rows."""
     if not schema.undetermined and not any(schema.dependents(name) for name in schema.subjects):
         return []
     if schema.undetermined or len(schema.subjects) == 1:
-        return metrics(None)
+        return metrics(None)  # the suite skips them if roles are open, and states the reason
     return [
         (f"{name} of {subject}", metric)
         for subject in schema.subjects

@@ -399,14 +399,14 @@ class MetricSuite(FeatureNames, _BaseComposition):
         results.look_up = RowsAtRisk(self.context_, synthetic)
         return results
 
-    def score(self, synthetic: Any, facet: Aspect | None = None) -> float:
+    def score(self, synthetic: Any, aspect: Aspect | None = None) -> float:
         """Return the mean score of an aspect, where 0 is the worst and 1 the baseline.
 
         Parameters
         ----------
         synthetic : table of shape (n_synthetic, n_columns)
             Synthetic data with the columns of the training data.
-        facet : {"fidelity", "utility", "privacy", "diagnostic"}, optional
+        aspect : {"fidelity", "utility", "privacy", "validity"}, optional
             Aspect to average. It may be omitted if all metrics have the same aspect.
 
         Returns
@@ -421,19 +421,19 @@ class MetricSuite(FeatureNames, _BaseComposition):
             If the suite has several aspects and none is specified, or no metric of the specified
             aspect.
         """
-        facets = list(dict.fromkeys(metric.tags.aspect for _, metric in self.all_metrics))
-        chosen = facets[0] if facet is None and len(facets) == 1 else facet
-        if chosen not in facets:
+        aspects = list(dict.fromkeys(metric.tags.aspect for _, metric in self.all_metrics))
+        chosen = aspects[0] if aspect is None and len(aspects) == 1 else aspect
+        if chosen not in aspects:
             raise InvalidParameterError(
                 "MetricSuite.score averages the metrics of one aspect, but the suite has metrics "
-                f"of {', '.join(facets) or 'none'}, got {facet!r}. Specify one, for example "
-                f"score(synthetic, facet={(*facets, 'fidelity')[0]!r})."
+                f"of {', '.join(aspects) or 'none'}, got {aspect!r}. Specify one, for example "
+                f"score(synthetic, aspect={(*aspects, 'fidelity')[0]!r})."
             )
         result, scorer = self.evaluate(synthetic), OverallScore()
-        score = float(scorer.facets(result).loc[chosen, "score"])
+        score = float(scorer.aspects(result).loc[chosen, "score"])
         if np.isnan(score):
             frame = scorer.frame(result)
-            of_it = frame.loc[frame["facet"] == chosen, ["metric", "left_out"]]
+            of_it = frame.loc[frame["aspect"] == chosen, ["metric", "left_out"]]
             why = "; ".join(f"{name}: {reason}" for name, reason in of_it.to_numpy())
             warnings.warn(MetricWarning(f"{chosen} has no score: {why}."), stacklevel=2)
         return score

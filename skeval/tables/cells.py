@@ -89,15 +89,20 @@ def inferred_type(present: pd.Series) -> str:
     return str(pd.api.types.infer_dtype(present, skipna=True))
 
 
+def as_texts(cells: pd.Series) -> pd.Series:
+    """Return cells as texts. Unlike `astype(str)`, it accepts any bytes and lone surrogates."""
+    return pd.Series([str(cell) for cell in cells], cells.index, dtype=object)
+
+
 def are_placeholders(cells: pd.Series, column: str) -> np.ndarray:
     """Return which cells are blank, represent a missing value, or repeat the column's name."""
-    said = cells.astype(str).str.strip().str.casefold()
+    said = as_texts(cells).str.strip().str.casefold()
     return said.isin({*_PLACEHOLDERS, "", column.strip().casefold()}).to_numpy(dtype=bool)
 
 
 def describe_unread_cells(cells: pd.Series, column: str) -> str:
     """Describe unreadable cells by quoting placeholders and naming the form of other cells."""
-    texts = cells.astype(str).drop_duplicates().iloc[:_DESCRIBED]
+    texts = as_texts(cells).drop_duplicates().iloc[:_DESCRIBED]
     is_placeholder = are_placeholders(texts, column)
     forms = {_quote_placeholder(text, column) for text in texts[is_placeholder]}
     for text in texts[~is_placeholder]:

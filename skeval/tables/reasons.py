@@ -12,6 +12,7 @@ import pandas as pd
 from skeval.tables.cells import (
     MAX_LEVELS,
     are_compact_dates,
+    as_texts,
     describe_unread_cells,
     inferred_type,
     is_plain,
@@ -145,7 +146,7 @@ def _of_numbers(present: pd.Series, name: str, *, in_texts: bool) -> tuple[str, 
     read = read_column(present, "continuous", None)
     why = _with_unread(why, present[read.isna().to_numpy()], name)
     read = read.dropna()
-    if in_texts and 0.0 < present.astype(str).str.strip().str.endswith("%").mean() < 1.0:
+    if in_texts and 0.0 < as_texts(present).str.strip().str.endswith("%").mean() < 1.0:
         return why, "some cells end in a percent sign and were divided by 100, but not the others"
     if not (read % 1 == 0).all():
         return why, ""

@@ -168,11 +168,7 @@ def design_of(context: Context, question: Question, formula: str | None = None) 
 
 
 def _with_levels(design: Design, train: Rows) -> tuple[Design, dict[str, str]]:
-    """Learn the categories from complete rows. Return the unusable features and the reasons.
-
-    Rows whose category has no cell are not complete, so the categories may have to be learned
-    again.
-    """
+    """Learn the categories from complete rows. Return the unusable features and the reasons."""
     features, used = design.problem.features, list(design.used)
     known = ~np.isnan(train.features[:, used])
     if (empty := ~known.any(axis=0)).any():
@@ -182,7 +178,7 @@ def _with_levels(design: Design, train: Rows) -> tuple[Design, dict[str, str]]:
         return replace(design, reason="no training row has a value of every feature."), {}
     codes = [j for j in used if design.problem.nominal[j]]
     most = max(2, min(_MAX_LEVELS, _MAX_COLUMNS // max(1, len(codes))))
-    while True:
+    while True:  # a row whose category has no cell is not complete, so categories change again
         rows = train.features[complete]
         levels = {j: Levels.from_codes(rows[:, j], train.levels[j], most) for j in codes}
         design = replace(design, levels=levels)

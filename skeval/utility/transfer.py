@@ -428,11 +428,7 @@ class AugmentationGain(_Transfer):
 
 
 def ratio(on_synthetic: float, on_real: float, scoring: str) -> float:
-    """Return the fraction of the score of real rows that synthetic rows reach.
-
-    For losses, the inverse ratio is returned. It is nan if a score can be negative and is not
-    positive.
-    """
+    """Return the fraction of the real score that synthetic rows reach, inverse for losses."""
     if get_score(scoring).greater_is_better:
         part, whole = on_synthetic, on_real
     else:

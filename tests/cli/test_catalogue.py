@@ -166,19 +166,19 @@ def test_list_begins_with_questions(run):
     assert re.search(r"Are people copied\? +ExactMatchShare +exact_matches", out)
 
 
-def test_list_by_facet_and_word(run):
-    code, out, _ = run("list", "--facet", "Privacy", "--find", "Distance", "--json")
+def test_list_by_aspect_and_word(run):
+    code, out, _ = run("list", "--aspect", "Privacy", "--find", "Distance", "--json")
     rows = {row["class"]: row for row in json.loads(out)}
     assert code == 0
-    assert {row["facet"] for row in rows.values()} == {"privacy"}
+    assert {row["aspect"] for row in rows.values()} == {"privacy"}
     assert rows["DCRPercentile"]["names"] == ["dcr_percentile", "dcr"]
     assert "KSComplement" not in rows
     _, out, _ = run("list", "--all")
     assert all(f"  {name} " in out for name in metric_classes())
     assert "[dcr_percentile, dcr]" in out
-    code, _, err = run("list", "--facet", "privcy")
+    code, _, err = run("list", "--aspect", "privcy")
     assert code == 2
-    assert "--facet must be among fidelity, utility, privacy, diagnostic" in err
+    assert "--aspect must be among fidelity, utility, privacy, validity" in err
 
 
 def test_list_of_nothing(run):

@@ -90,7 +90,7 @@ def test_list_names_every_metric_in_a_line(run):
         else:
             name, aspect, *words = line.split()
             listed[name] = module
-            assert aspect in ("diagnostic", "fidelity", "utility", "privacy")
+            assert aspect in ("validity", "fidelity", "utility", "privacy")
             assert len(words) > 5
     assert code == 0
     assert listed == {

@@ -41,4 +41,4 @@ def test_tags_round_trip():
         == tags
     )
     assert tags.direction == "lower is better"
-    assert MetricTags("diagnostic").direction == "in between is best"
+    assert MetricTags("validity").direction == "in between is best"

@@ -138,7 +138,7 @@ def test_the_shuffled_table_comes_last():
     assert values.loc["relations", "shuffled"] < 0.15
     assert comparison.standing().loc["fidelity", "shuffled"] == "behind"
     assert "shuffled" not in comparison.choice()
-    assert "Not shuffled, not good enough: relations of shuffled" in comparison.sentence
+    assert "Do not choose shuffled: relations of shuffled" in comparison.sentence
     again = compare({name: comparison[name] for name in tables})
     assert again.standing().loc["fidelity", "shuffled"] == "behind"
 

@@ -18,10 +18,10 @@ from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import KSComplement, SimilarityScore
 from skeval.generators import Bootstrap, GaussianCopula, GeneratorAdapter
 from skeval.model_selection import (
+    aspect_intervals,
+    aspect_table,
     cross_validate_generator,
     efficiency,
-    facet_intervals,
-    facet_table,
     pareto_front,
 )
 from skeval.privacy import DCRShare, ExactMatchShare
@@ -123,14 +123,14 @@ def test_efficiency_is_a_direction_of_the_front():
         name: cross_validate_generator(generator, TABLE, SUITE, cv=2)
         for name, generator in {"costly": Costly(), "cheap": Bootstrap()}.items()
     }
-    table = facet_table(candidates)
+    table = aspect_table(candidates)
     by_fold = [OverallScore().score(one)["fidelity"] for one in candidates["cheap"].results]
     assert table.loc["cheap", "fidelity"] == pytest.approx(np.mean(by_fold))
     assert table.loc["costly", "neg_fit_seconds"] == -0.5
     assert pareto_front(table, ["fidelity", "privacy"]).tolist() == [True, True]
     alike = ["fidelity", "privacy", "neg_fit_seconds", "neg_sample_seconds"]
     assert pareto_front(table, alike).to_dict() == {"costly": False, "cheap": True}
-    low, high = facet_intervals(candidates)
+    low, high = aspect_intervals(candidates)
     assert (low["fidelity"] <= table["fidelity"]).all()
     assert (table["fidelity"] <= high["fidelity"]).all()
     assert high.columns.tolist() == table.columns.tolist()

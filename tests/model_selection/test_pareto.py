@@ -10,7 +10,7 @@ import pytest
 
 from skeval import Result, SuiteResult
 from skeval.exceptions import InvalidParameterError, MetricWarning
-from skeval.model_selection import facet_intervals, facet_table, hypervolume, knee, pareto_front
+from skeval.model_selection import aspect_intervals, aspect_table, hypervolume, knee, pareto_front
 from tests.snapshots import raises, warns
 
 FRONT = pd.DataFrame(
@@ -50,7 +50,7 @@ def test_missing_scores_are_on_no_front():
     assert knee(holed) == "B"
 
 
-def test_facets_without_any_score_are_told_of():
+def test_aspects_without_any_score_are_told_of():
     gone = FRONT.assign(privacy=np.nan, utility=np.nan)
     with warns(MetricWarning):
         assert not pareto_front(gone).any()
@@ -107,8 +107,8 @@ TWICE = FRONT.set_axis(["A", "A", "B"])
         lambda: hypervolume(FRONT.assign(utility=np.inf)),
         lambda: hypervolume(FRONT, reference=[0, 0]),
         lambda: hypervolume(FRONT, reference=np.nan),
-        lambda: facet_table({}),
-        lambda: facet_intervals(SuiteResult({"a": Result(1.0)})),
+        lambda: aspect_table({}),
+        lambda: aspect_intervals(SuiteResult({"a": Result(1.0)})),
     ],
 )
 def test_refusals_in_one_sentence(call):

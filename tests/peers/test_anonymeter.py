@@ -13,7 +13,7 @@ from skeval.stats.risks import attack_rate, residual_risk
 
 pytestmark = [
     pytest.mark.peers,
-    pytest.mark.filterwarnings("ignore:.*holdout rows also stand in train"),
+    pytest.mark.filterwarnings("ignore:.*holdout rows also occur in the training data"),
 ]
 
 FRAMES = """

@@ -54,7 +54,7 @@ def test_copies_with_jitter_are_found_here_and_not_by_equal_pieces():
     assert result.p_value < 0.02
     assert result.contrast.supports_leak
     assert result.refit
-    assert result.advice.startswith("Drop the sequences")
+    assert result.advice.startswith("Drop the affected sequences")
     assert result.fact
     pieces = evaluated(SharedSubsequences(columns=["x"]), train, holdout, leaky)
     assert pieces.p_value == 1.0
@@ -72,7 +72,7 @@ def test_the_verdict_counts_it():
         verdicts = [suite.evaluate({"visits": rows}).verdict() for rows in (synthetic, leaky)]
     assert [one.alarm for one in verdicts] == [False, True]
     assert verdicts[1].alarms == ("nearest",)
-    assert "train sequences among the" in verdicts[1].sentence
+    assert "training sequences among the" in verdicts[1].sentence
 
 
 def test_all_copied():
@@ -117,7 +117,7 @@ def test_a_subject_counts_once():
 
     result = evaluated(NearestSequences(), *(tables() for _ in range(3)), schema=schema)
     assert result.details["n_subjects"]["visits"] == {"train": 20, "holdout": 20}
-    assert "train subjects among" in result.contrast.what
+    assert "training subjects among" in result.contrast.what
 
 
 def test_a_subject_is_drawn_with_all_its_sequences():

@@ -74,5 +74,5 @@ def test_screens_of_sequences_are_privacy():
     }
     screens = {"shared_subsequences", "nearest_sequences"}
     assert all(screens <= set(metrics[preset]) for preset in ("report", "privacy", "screens"))
-    assert {one.tags.aspect for one in metrics["fidelity"].values()} <= {"fidelity", "diagnostic"}
+    assert {one.tags.aspect for one in metrics["fidelity"].values()} <= {"fidelity", "validity"}
     assert "sequence_detection" in metrics["fidelity"]

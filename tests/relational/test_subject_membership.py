@@ -23,7 +23,7 @@ def test_members_are_told_by_a_copy_with_every_number_changed(attack):
     assert result.value > (0.5 if attack == "knn_density" else 0.65)
     assert attack == "knn_density" or result.p_value < 0.001
     assert set(result.details["attacks"]) == {
-        "its own row and what its rows are like",
+        "its own row and the aggregates of its rows",
         "the mean over its visits",
         "the highest of its visits",
         TOGETHER,

@@ -126,7 +126,7 @@ def test_alike_tables_are_seldom_told_apart():
     assert told / n <= 0.05
 
 
-def test_a_facet_is_one_statement_of_all_its_metrics():
+def test_a_aspect_is_one_statement_of_all_its_metrics():
     tags = MetricTags("fidelity", greater_is_better=True, bounds=(0, 1))
     a, b = (
         {f"m{k}": Result(x, (x - 0.1, x + 0.1), tags=tags) for k in range(10)} for x in (0.5, 0.7)
@@ -182,7 +182,7 @@ def test_what_is_as_good_as_its_baseline_is_behind_none():
     assert "not distinguishable. Choose any of them" in both.sentence
 
 
-def test_a_choice_between_facets_is_left_to_the_reader():
+def test_a_choice_between_aspects_is_left_to_the_reader():
     utility = MetricTags("utility", greater_is_better=True, bounds=(0, 1))
     a = SuiteResult({"f": made(0.9, (0.89, 0.91)), "u": made(0.2, (0.19, 0.21), utility)})
     b = SuiteResult({"f": made(0.5, (0.49, 0.51)), "u": made(0.8, (0.79, 0.81), utility)})
@@ -519,7 +519,7 @@ def test_several_tables_are_compared_too(tmp_path):
     assert set(both) == {"a", "b"}
 
 
-def test_two_facets_are_drawn(comparison, suite, tables):
+def test_two_aspects_are_drawn(comparison, suite, tables):
     assert comparison.plot().figure_.axes[0].get_xlabel().startswith("utility")
     alone = MetricSuite([("ks", KSComplement())]).fit(tables[0])
     with raises(InvalidParameterError):

@@ -1,4 +1,4 @@
-"""One number a facet: what counts, what does not and why, and that nothing is bought back."""
+"""One number per aspect: what counts, what does not and why, and that nothing is bought back."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from skeval.results.overall import bounded_score, calibrated_score, include_verd
 from tests.snapshots import raises, warns
 
 INF = float("inf")
-FACETS = ["fidelity", "utility", "privacy", "diagnostic"]
+ASPECTS = ["fidelity", "utility", "privacy", "validity"]
 MEANS = ("arithmetic", "geometric", "min")
 UNIT = st.floats(0.0, 1.0)
 NUMBER = st.floats(-1e6, 1e6)
@@ -46,22 +46,22 @@ ALL = SuiteResult(
         "distance": a(0.04, 0.01, up=False, bounds=(0.0, INF)),
         "trained": a(0.6, 0.8, "utility"),
         "risk": a(0.75, 0.5, "privacy", up=False),
-        "valid": a(1.0, 1.0, "diagnostic"),
+        "valid": a(1.0, 1.0, "validity"),
     }
 )
 
 
-def test_facets_by_hand():
-    expected = {"fidelity": (0.5 + 1 + 0.25) / 3, "utility": 0.75, "privacy": 0.5, "diagnostic": 1}
+def test_aspects_by_hand():
+    expected = {"fidelity": (0.5 + 1 + 0.25) / 3, "utility": 0.75, "privacy": 0.5, "validity": 1}
     actual = OverallScore().score(ALL)
-    assert actual.index.tolist() == FACETS
+    assert actual.index.tolist() == ASPECTS
     assert actual.to_dict() == pytest.approx(expected)
     assert OverallScore(mean="geometric").score(ALL)["fidelity"] == pytest.approx(0.5)
     assert OverallScore(mean="min").score(ALL)["fidelity"] == 0.25
 
 
-def test_what_a_facet_rests_on():
-    actual = OverallScore().facets(ALL)
+def test_what_a_aspect_rests_on():
+    actual = OverallScore().aspects(ALL)
     assert actual["n_used"].tolist() == [3, 1, 1, 1]
     assert actual["n_beyond"].tolist() == [1, 0, 0, 0]
     assert actual["n_left_out"].tolist() == [0, 0, 0, 0]
@@ -102,7 +102,7 @@ def test_what_cannot_count_is_left_out_and_says_why(result, why, calibrated):
     assert np.isnan(row.score)
     assert (row.scale, row.beyond) == ("", False)
     assert scorer.score({"metric": result}).isna().all()  # nothing counts, nothing is skipped
-    beside = scorer.facets({"metric": result, "good": a(1.0, 1.0)}).loc["fidelity"]
+    beside = scorer.aspects({"metric": result, "good": a(1.0, 1.0)}).loc["fidelity"]
     assert beside["score"] == 1.0
     assert beside["n_left_out"] == (result.tags is not None)
 
@@ -141,7 +141,7 @@ def test_the_value_at_the_size_of_the_baseline_is_scored():
         assert reason == "not defined at the size of its baseline"
 
 
-def test_weights_count_within_their_facet():
+def test_weights_count_within_their_aspect():
     one = OverallScore({"half": 3, "utility/trained": 5}).score(ALL)
     assert one["fidelity"] == pytest.approx((3 * 0.5 + 1 + 0.25) / 5)
     assert one.drop("fidelity").equals(OverallScore().score(ALL).drop("fidelity"))
@@ -209,21 +209,21 @@ def test_one_number_only_where_it_is_asked_for():
     assert scorer.across(ALL) == scores.min() == 0.5
     assert scorer.across(ALL, mean="arithmetic") == pytest.approx(scores.mean())
     assert scorer.across(ALL, mean="geometric") == pytest.approx(scores.prod() ** (1 / 3))
-    assert scorer.across(ALL, facets=["diagnostic"]) == 1.0
+    assert scorer.across(ALL, aspects=["validity"]) == 1.0
 
 
-def test_no_number_where_a_facet_is_missing():
+def test_no_number_where_a_aspect_is_missing():
     lacking = {name: result for name, result in ALL.items() if name != "trained"}
     for mean in MEANS:
         with warns(MetricWarning):
             assert np.isnan(OverallScore().across(lacking, mean=mean))
-    assert OverallScore().across(lacking, facets=("fidelity", "privacy")) == 0.5
+    assert OverallScore().across(lacking, aspects=("fidelity", "privacy")) == 0.5
 
 
-@pytest.mark.parametrize("facets", [[], "fidelity", ["speed"], ["privacy", "privacy"]])
-def test_no_such_facets(facets):
+@pytest.mark.parametrize("aspects", [[], "fidelity", ["speed"], ["privacy", "privacy"]])
+def test_no_such_aspects(aspects):
     with raises(InvalidParameterError):
-        OverallScore().across(ALL, facets=facets)
+        OverallScore().across(ALL, aspects=aspects)
 
 
 def test_no_such_mean():
@@ -244,13 +244,13 @@ def test_fidelity_buys_back_a_copy_in_an_arithmetic_mean_only():
     copied, sampled = suite.evaluate(train), suite.evaluate(fresh)
     scorer, two = OverallScore(), ("fidelity", "privacy")
     assert scorer.score(copied)[list(two)].tolist() == [1.0, 0.0]
-    assert scorer.facets(copied).loc["fidelity", "n_beyond"] == 2
+    assert scorer.aspects(copied).loc["fidelity", "n_beyond"] == 2
     assert (scorer.score(sampled)[list(two)] > 0.95).all()
-    actual = {mean: scorer.across(copied, facets=two, mean=mean) for mean in MEANS}
+    actual = {mean: scorer.across(copied, aspects=two, mean=mean) for mean in MEANS}
     assert actual == {"arithmetic": 0.5, "geometric": 0.0, "min": 0.0}
     poor = fresh.assign(age=fresh["age"] + 100)  # no copy, but a column is wrong
     worse = suite.evaluate(poor)
-    assert scorer.across(worse, facets=two) > scorer.across(copied, facets=two)
+    assert scorer.across(worse, aspects=two) > scorer.across(copied, aspects=two)
 
 
 @pytest.mark.slow
@@ -276,7 +276,7 @@ def _saved(result, folder):
 @pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(UNIT, st.floats(0.01, 1.0)), min_size=1, max_size=6), st.data())
-def test_a_better_metric_never_lowers_a_facet(pairs, data):
+def test_a_better_metric_never_lowers_a_aspect(pairs, data):
     results = {f"m{i}": a(value, baseline) for i, (value, baseline) in enumerate(pairs)}
     chosen = data.draw(st.sampled_from(sorted(results)))
     better = results[chosen].value + (1.0 - results[chosen].value) * data.draw(UNIT)

@@ -13,7 +13,7 @@ from tests.snapshots import raises
 
 HIGH = MetricTags("fidelity", greater_is_better=True, bounds=(0, 1))
 LOW = MetricTags("fidelity", greater_is_better=False, bounds=(0, float("inf")))
-BETWEEN = MetricTags("diagnostic")
+BETWEEN = MetricTags("validity")
 
 
 def full_result():

@@ -411,7 +411,7 @@ def several_tables() -> Any:
 
 
 @row(132)
-def many_facets() -> Any:
+def many_aspects() -> Any:
     suite = MetricSuite([("ks", KSComplement()), ("tv", TVComplement())])
     result = suite.fit(TRAIN, HOLDOUT).evaluate(SYNTHETIC)
     return OverallScore().score(result)

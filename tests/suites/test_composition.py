@@ -208,16 +208,16 @@ def test_a_nested_suite_is_reported_and_gated(tmp_path):
 
 
 @pytest.mark.slow
-def test_score_is_the_mean_of_a_facet_or_says_why_not():
+def test_score_is_the_mean_of_a_aspect_or_says_why_not():
     suite = of_columns().fit(TRAIN, HOLDOUT)
     expected = OverallScore().score(suite.evaluate(SYNTHETIC))["fidelity"]
     assert suite.score(SYNTHETIC) == suite.score(SYNTHETIC, "fidelity") == expected
     with raises(InvalidParameterError):
-        suite.score(SYNTHETIC, facet="utility")
+        suite.score(SYNTHETIC, aspect="utility")
     both = nested().fit(TRAIN, HOLDOUT)
     with raises(InvalidParameterError):
         both.score(SYNTHETIC)
-    assert 0 <= both.score(SYNTHETIC, facet="privacy") <= 1
+    assert 0 <= both.score(SYNTHETIC, aspect="privacy") <= 1
     without = MetricSuite([("dcr", DCRShare())]).fit(TRAIN)
     with warns(MetricWarning):
         assert np.isnan(without.score(SYNTHETIC))

@@ -175,19 +175,7 @@ def test_a_failed_run_leaves_the_old_report(tmp_path, change, kind):
     assert list(tmp_path.iterdir()) == [old]
 
 
-NARROW = {
-    1: {
-        "a record needs two columns that can be measured, one to be known.",
-        "a relation needs two columns that can be measured.",
-        "fewer than two columns can be measured.",
-        "no column of this table can be measured.",
-    },
-    2: {
-        "a classifier that learned from train finds no relation between its columns, so that there "
-        "is none to keep.",
-        "no column of this table can be measured.",  # no category for TVComplement
-    },
-}
+NARROW = {1: {"PLACEHOLDER1"}, 2: {"PLACEHOLDER2"}}
 
 
 @pytest.mark.slow

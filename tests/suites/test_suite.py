@@ -49,7 +49,7 @@ EVERYTHING = [name for name, metric in make_suite().metrics if "text" not in met
 class Broken(Metric):
     """Raises."""
 
-    tags = MetricTags("diagnostic")
+    tags = MetricTags("validity")
 
     def _compute(self, context):
         raise ZeroDivisionError(f"of course, not {context.train['income'].max()}")
@@ -356,7 +356,7 @@ def test_optional_needs_are_left_away_without_a_word():
 class Nothing(Metric):
     """Forgets to return."""
 
-    tags = MetricTags("diagnostic")
+    tags = MetricTags("validity")
 
     def _compute(self, context):
         pass

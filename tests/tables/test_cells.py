@@ -7,9 +7,11 @@ import pandas as pd
 import pytest
 
 from skeval import Context, TableSchema, make_suite
+from skeval.datasets import make_mixed
 from skeval.exceptions import UnreadCellsWarning
 from skeval.fidelity import CorrelationSimilarity, KSComplement, SimilarityScore
-from skeval.privacy import DCRShare
+from skeval.privacy import DCRShare, ExactMatchShare
+from skeval.tables.cells import describe_unread_cells
 from skeval.tables.reasons import column_reasons
 from tests.report_text import report_text
 
@@ -210,3 +212,18 @@ def test_the_notice_reaches_the_result_and_the_first_page():
     result = make_suite("screens").fit(train, holdout).evaluate(synthetic)
     assert any(isinstance(notice, UnreadCellsWarning) for notice in result.notices)
     assert "a (1 cell: '?')" in report_text(result, "numbers")
+
+
+def test_bytes_and_lone_surrogates_are_described():
+    cells = pd.Series([b"\xff", "\ud800", "?"], dtype=object)
+    assert describe_unread_cells(cells, "x") == "'?', other text"
+
+
+def test_a_release_with_cells_of_bytes_is_evaluated():
+    train = make_mixed(60, random_state=0)
+    train.loc[:4, "income"] = np.nan
+    synthetic = make_mixed(60, random_state=1).astype({"income": object})
+    synthetic.loc[:4, "income"] = b"\xff"
+    with pytest.warns(UnreadCellsWarning, match="income"):
+        result = ExactMatchShare().fit(train).evaluate(synthetic)
+    assert result.value == 0

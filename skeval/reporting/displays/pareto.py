@@ -31,7 +31,7 @@ class ParetoDisplay(Display):
     ----------
     scores : DataFrame of shape (n_candidates, n_aspects)
         The scores by candidate; higher is better. For example the result of
-        :func:`~skeval.model_selection.facet_table`, or columns of `cv_results_`.
+        :func:`~skeval.model_selection.aspect_table`, or columns of `cv_results_`.
     x, y : str, default="utility", "privacy"
         The columns to draw.
     low, high : DataFrame, optional
@@ -148,6 +148,6 @@ class ParetoDisplay(Display):
 def pareto_of(comparison: Comparison) -> ParetoDisplay | None:
     """Return tables by privacy and by utility, otherwise fidelity; None if one aspect is known."""
     scores = comparison.scores()
-    others = [aspect for aspect in ("utility", "fidelity", "diagnostic") if aspect in scores]
+    others = [aspect for aspect in ("utility", "fidelity", "validity") if aspect in scores]
     axes = [*others[:1], "privacy"] if "privacy" in scores else others[:2]
     return ParetoDisplay(scores, axes[0], axes[1], named="all") if len(axes) > 1 else None

@@ -21,7 +21,7 @@ from skeval.results.verdict import aspect_of
 ASPECTS = {
     "Privacy": "privacy",
     "Fidelity": "fidelity",
-    "Validity": "diagnostic",
+    "Validity": "validity",
     "Utility": "utility",
     "Other": "",
 }

@@ -48,7 +48,7 @@ def find_validity(results: SuiteResult) -> ValidityFindings:
     checks = {
         name: result
         for name, result in results.items()
-        if aspect_of(result) == "diagnostic" and not result.error and not math.isnan(result.value)
+        if aspect_of(result) == "validity" and not result.error and not math.isnan(result.value)
     }
     short = [one for result in checks.values() if (one := _shortfall(result))]
     short.sort(key=lambda one: one.value - one.expected)

@@ -21,7 +21,7 @@ def checks_table(results: SuiteResult) -> Table | None:
     """Return the checks below their best value; a note names the others."""
     titles, rows, at_best = metric_titles(results), [], []
     for name, result in results.items():
-        is_check = aspect_of(result) == "diagnostic" and not result.error
+        is_check = aspect_of(result) == "validity" and not result.error
         if not is_check or math.isnan(result.value):
             continue
         if result.value == _best(result):

@@ -126,7 +126,7 @@ class ComparedFindings:
     def margin_of(self, lead: Lead) -> Margin | None:
         """Return the difference that puts a table ahead, or the clearest of several."""
         pair = (lead.better, lead.worse)
-        metrics = [lead.headline] if lead.headline else self.metrics_of(lead.facet)
+        metrics = [lead.headline] if lead.headline else self.metrics_of(lead.aspect)
         own = [m for name in metrics for m in self.margins(name, pair) if m.better == lead.better]
         return max(own, key=_clearness, default=None)
 

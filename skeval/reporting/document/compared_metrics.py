@@ -67,7 +67,7 @@ def _standing(compared: ComparedFindings) -> Table:
             shown = "" if math.isnan(mean) else f", {score(mean)}"
             cells.append(Cell(compose(f"{words}{shown}")))
         rows.append(tuple(cells))
-    heads = ("Table", *(say.ASPECTS[aspect].capitalize() for aspect in standing.index))
+    heads = ("Table", *(aspect.capitalize() for aspect in standing.index))
     note = compose("With the mean score of all metrics: 1 is as unseen rows, 0 is the worst.")
     aligned = ("left",) * len(heads)
     return Table("standing", "Standing by aspect", note, heads, aligned, (("", tuple(rows)),))

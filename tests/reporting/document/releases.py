@@ -48,7 +48,7 @@ def release(
             baseline=1.0 if has_holdout else None,
             details={"worst": {"column": columns[0], "value": 0.67}},
             metric="RangeCoverage",
-            tags=MetricTags("diagnostic", greater_is_better=True, bounds=(0.0, 1.0)),
+            tags=MetricTags("validity", greater_is_better=True, bounds=(0.0, 1.0)),
         ),
     }
     sizes = dict.fromkeys(roles, N)

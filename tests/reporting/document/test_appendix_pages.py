@@ -72,7 +72,7 @@ def appendix_results() -> SuiteResult:
             0.95,
             details={"shares": missing, "columns": {"age": 0.95}},
             metric="MissingValueSimilarity",
-            tags=MetricTags("diagnostic", greater_is_better=True, bounds=(0.0, 1.0)),
+            tags=MetricTags("validity", greater_is_better=True, bounds=(0.0, 1.0)),
         ),
         cramers=replace(results["phik"], metric="CramersVDifference"),
         matrix=replace(similarity, details={"names": list(NAMES), "matrix": np.eye(4)}),

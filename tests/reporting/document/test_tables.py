@@ -20,7 +20,7 @@ from tests.reporting.document.test_first_page import block, sentences
 from tests.snapshots import note
 
 OF_KEYS = MetricTags(
-    "diagnostic", greater_is_better=True, bounds=(0.0, 1.0), needs=frozenset({"relational"})
+    "validity", greater_is_better=True, bounds=(0.0, 1.0), needs=frozenset({"relational"})
 )
 OF_LINKS = replace(OF_KEYS, aspect="fidelity")
 OF_TEXTS = MetricTags(

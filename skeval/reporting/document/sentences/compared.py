@@ -25,12 +25,6 @@ from skeval.results.verdict import ALARM_LEVEL
 
 _MAX_NAMED, _MAX_WEAK = 3, 3
 _MAX_REASON = 150  # letters
-ASPECTS = {
-    "privacy": "privacy",
-    "fidelity": "fidelity",
-    "diagnostic": "validity",
-    "utility": "utility",
-}
 
 
 # the first page ------------------------------------------------------------------------------
@@ -44,7 +38,7 @@ def compared_title(compared: ComparedFindings) -> Text:
         lead = next((one for one in decided.leads if one.better in decided.tables), None)
         if lead is None:
             return compose("Only {table} is not ruled out. Take this table.", table=table)
-        aspect = ASPECTS[lead.facet]
+        aspect = lead.aspect
         return compose(f"{{table}} is ahead in {aspect}. Take this table.", table=table)
     if decided.outcome is Conclusion.TIED:
         tables = names(decided.tables, _MAX_NAMED)
@@ -107,7 +101,7 @@ def _against(compared: ComparedFindings) -> Text:
     if not behind:
         return ()
     return compose(
-        f"However, {{better}} is ahead of {{worse}} in {ASPECTS[behind[0].facet]}.",
+        f"However, {{better}} is ahead of {{worse}} in {behind[0].aspect}.",
         better=name(behind[0].better),
         worse=name(behind[0].worse),
     )
@@ -197,7 +191,7 @@ def margin_words(margin: Margin, scale: float = 1.0, digits: int | None = None) 
 def lead_sentence(lead: Lead, compared: ComparedFindings) -> Text:
     """Return by what one table is ahead of another one, and by how much."""
     margin = compared.margin_of(lead)
-    first = f"**{{better}}** is ahead of {{worse}} in {ASPECTS[lead.facet]}"
+    first = f"**{{better}}** is ahead of {{worse}} in {lead.aspect}"
     values: dict[str, Text | Span | str] = {"better": name(lead.better), "worse": name(lead.worse)}
     if not lead.headline:
         total = lead.wins + lead.losses + lead.untold
@@ -263,7 +257,7 @@ def _violation_sentence(one: Violation) -> Text:
 
 
 def _shortfall_sentence(one: Shortfall, compared: ComparedFindings) -> Text:
-    real = "a model of real rows" if one.facet == "utility" else "unseen rows"
+    real = "a model of real rows" if one.aspect == "utility" else "unseen rows"
     return compose(
         f"{{table}} is not good enough: {{title}} is {score(one.value)}, which is nearer to a "
         f"useless table than to {real} ({score(one.fresh)}).",

@@ -1,4 +1,4 @@
-"""Facets of candidates, and their intervals."""
+"""Aspects of candidates, and their intervals."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from skeval.core.tags import MetricTags
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import KSComplement
-from skeval.model_selection import facet_intervals, facet_table, pareto_front
+from skeval.model_selection import aspect_intervals, aspect_table, pareto_front
 from skeval.privacy import DCRShare, ExactMatchShare
 from tests.snapshots import raises
 
 
 @pytest.mark.slow
-def test_facets_of_candidates():
+def test_aspects_of_candidates():
     train, holdout = make_mixed(random_state=0), make_mixed(random_state=1)
     suite = MetricSuite([("ks", KSComplement()), ("matches", ExactMatchShare())])
     suite.fit(train, holdout)
     results = {"copy": suite.evaluate(train), "fresh": suite.evaluate(make_mixed(random_state=2))}
-    table = facet_table(results, OverallScore(mean="min"))
+    table = aspect_table(results, OverallScore(mean="min"))
     assert table.loc["copy", ["fidelity", "privacy"]].tolist() == [1.0, 0.0]
     assert pareto_front(table, ["fidelity", "privacy"]).tolist() == [True, True]
     with raises(InvalidParameterError):
@@ -45,31 +45,31 @@ def candidate(value=0.6, half=0.1):
     )
 
 
-def test_intervals_of_facets_by_hand():
+def test_intervals_of_aspects_by_hand():
     results = {"a": candidate(), "b": candidate(0.2, 0.05)}
-    low, high = facet_intervals(results)
+    low, high = aspect_intervals(results)
     worse = np.mean([0.5 / 0.8, 0.5 / 0.8, 0.5])
     better = np.mean([0.7 / 0.8, 0.7 / 0.8, 0.5])
     assert low.loc["a", "fidelity"] == pytest.approx(worse)
     assert high.loc["a", "fidelity"] == pytest.approx(better)
     assert low["privacy"].isna().all()  # no metric of it has an interval
     assert high["utility"].isna().all()
-    table = facet_table(results)
+    table = aspect_table(results)
     assert list(table.columns) == list(low.columns) == list(high.columns)
     assert (low.fillna(table) <= table).to_numpy()[:, [0, 2]].all()
-    facets = ["fidelity", "privacy"]
-    assert pareto_front(table, facets, low=low, high=high).to_dict() == {"a": True, "b": False}
+    aspects = ["fidelity", "privacy"]
+    assert pareto_front(table, aspects, low=low, high=high).to_dict() == {"a": True, "b": False}
     results["b"] = candidate(0.5, 0.05)
-    low, high = facet_intervals(results)
-    assert pareto_front(facet_table(results), facets).to_dict() == {"a": True, "b": False}
-    assert pareto_front(facet_table(results), facets, low=low, high=high).all()
+    low, high = aspect_intervals(results)
+    assert pareto_front(aspect_table(results), aspects).to_dict() == {"a": True, "b": False}
+    assert pareto_front(aspect_table(results), aspects, low=low, high=high).all()
 
 
-def test_intervals_of_facets_go_by_mean_weights_and_size():
-    low, high = facet_intervals({"a": candidate()}, OverallScore(mean="min"))
+def test_intervals_of_aspects_go_by_mean_weights_and_size():
+    low, high = aspect_intervals({"a": candidate()}, OverallScore(mean="min"))
     assert (low.loc["a", "fidelity"], high.loc["a", "fidelity"]) == (0.5, 0.5)
     weights = {"exact": 0.0, "low": 0.0}
-    low, high = facet_intervals({"a": candidate()}, OverallScore(weights))
+    low, high = aspect_intervals({"a": candidate()}, OverallScore(weights))
     assert high.loc["a", "fidelity"] == pytest.approx(0.7 / 0.8)
     sized = Result(
         0.6,
@@ -78,26 +78,26 @@ def test_intervals_of_facets_go_by_mean_weights_and_size():
         tags=HIGH,
         details={"at_baseline_size": {"n_rows": 5, "value": 0.4}},
     )
-    low, high = facet_intervals({"a": SuiteResult({"sized": sized})})
+    low, high = aspect_intervals({"a": SuiteResult({"sized": sized})})
     assert low.loc["a", "fidelity"] == pytest.approx(0.3 / 0.8)
     assert high.loc["a", "fidelity"] == pytest.approx(0.5 / 0.8)
     assert sized.details["at_baseline_size"]["value"] == 0.4
 
 
-def test_intervals_of_facets_know_odd_ends():
+def test_intervals_of_aspects_know_odd_ends():
     odd = Result(0.6, interval=(np.nan, np.inf), baseline=0.8, tags=HIGH)
-    low, high = facet_intervals({"a": SuiteResult({"odd": odd})})
+    low, high = aspect_intervals({"a": SuiteResult({"odd": odd})})
     assert low.loc["a", "fidelity"] == pytest.approx(0.6 / 0.8)
     assert high.loc["a", "fidelity"] == 1.0
 
 
 @pytest.mark.slow
-def test_intervals_of_facets_of_a_suite():
+def test_intervals_of_aspects_of_a_suite():
     train, holdout = make_mixed(random_state=0), make_mixed(random_state=1)
     suite = MetricSuite([("ks", KSComplement()), ("share", DCRShare())]).fit(train, holdout)
     results = {name: suite.evaluate(make_mixed(random_state=name)) for name in (2, 3, 4)}
     results["copy"] = suite.evaluate(train)
-    table, (low, high) = facet_table(results), facet_intervals(results)
+    table, (low, high) = aspect_table(results), aspect_intervals(results)
     assert (low["privacy"] < high["privacy"]).all()
     alone = pareto_front(table, ["privacy"])
     sure = pareto_front(table, ["privacy"], low=low, high=high)
@@ -106,7 +106,7 @@ def test_intervals_of_facets_of_a_suite():
 
 
 @pytest.mark.calibration
-def test_intervals_of_facets_hold_under_any_dependence():
+def test_intervals_of_aspects_hold_under_any_dependence():
     """Means of three shares, independent and of the same rows."""
     from skeval.stats.intervals import wilson
 
@@ -121,6 +121,6 @@ def test_intervals_of_facets_hold_under_any_dependence():
                 str(i): Result(k / n, interval=wilson(int(k), n), tags=HIGH)
                 for i, k in enumerate(counts)
             }
-            low, high = facet_intervals({"a": SuiteResult(metrics)})
+            low, high = aspect_intervals({"a": SuiteResult(metrics)})
             hits += low.loc["a", "fidelity"] <= truth.mean() <= high.loc["a", "fidelity"]
         assert hits / 400 >= (0.93 if shared else 0.99)

@@ -17,11 +17,11 @@ from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.stats.folds import fold_mean
 
-FACETS = ("fidelity", "utility", "privacy")
-_FACETS = get_args(Aspect)
+ASPECTS = ("fidelity", "utility", "privacy")
+_ASPECTS = get_args(Aspect)
 
 
-def facet_table(
+def aspect_table(
     results: Mapping[str, SuiteResult | CrossValidated], overall: OverallScore | None = None
 ) -> pd.DataFrame:
     """Return the score of each aspect for several candidates.
@@ -39,7 +39,7 @@ def facet_table(
 
     Returns
     -------
-    DataFrame of shape (n_candidates, n_facets)
+    DataFrame of shape (n_candidates, n_aspects)
         A score is missing if no metric of the aspect counts. Cross-validated candidates have
         further columns `neg_fit_seconds`, `neg_sample_seconds` and `neg_peak_mib`, which contain
         the negated mean costs of fit and sample. Higher is therefore better in each column, and
@@ -52,7 +52,7 @@ def facet_table(
 
     See Also
     --------
-    facet_intervals : Confidence intervals of these scores.
+    aspect_intervals : Confidence intervals of these scores.
     pareto_front : Select the candidates that no other candidate beats.
 
     Examples
@@ -60,10 +60,10 @@ def facet_table(
     >>> from skeval import MetricSuite
     >>> from skeval.datasets import make_mixed
     >>> from skeval.fidelity import KSComplement
-    >>> from skeval.model_selection import facet_table
+    >>> from skeval.model_selection import aspect_table
     >>> train, holdout = make_mixed(random_state=0), make_mixed(random_state=1)
     >>> suite = MetricSuite([("ks", KSComplement())]).fit(train, holdout)
-    >>> facet_table({"copy": suite.evaluate(train)})["fidelity"].to_dict()
+    >>> aspect_table({"copy": suite.evaluate(train)})["fidelity"].to_dict()
     {'copy': 1.0}
 
     Compare generators by fidelity and by the time to fit:
@@ -71,7 +71,7 @@ def facet_table(
     >>> from skeval.generators import Bootstrap, GaussianCopula
     >>> from skeval.model_selection import cross_validate_generator, pareto_front
     >>> suite = MetricSuite([("ks", KSComplement())])
-    >>> table = facet_table(
+    >>> table = aspect_table(
     ...     {
     ...         type(generator).__name__: cross_validate_generator(generator, train, suite, cv=2)
     ...         for generator in (Bootstrap(), GaussianCopula())
@@ -80,7 +80,7 @@ def facet_table(
     >>> pareto_front(table, ["fidelity", "neg_fit_seconds"])["Bootstrap"]
     np.True_
     """
-    _check(results, "facet_table")
+    _check(results, "aspect_table")
     scorer = OverallScore() if overall is None else overall
     return pd.DataFrame(
         {
@@ -92,7 +92,7 @@ def facet_table(
     ).T
 
 
-def facet_intervals(
+def aspect_intervals(
     results: Mapping[str, SuiteResult | CrossValidated], overall: OverallScore | None = None
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return an interval for the score of each aspect of several candidates.
@@ -109,8 +109,8 @@ def facet_intervals(
 
     Returns
     -------
-    low, high : DataFrame of shape (n_candidates, n_facets)
-        Tables like the result of :func:`facet_table`. Entries are missing for aspects without an
+    low, high : DataFrame of shape (n_candidates, n_aspects)
+        Tables like the result of :func:`aspect_table`. Entries are missing for aspects without an
         interval.
 
     Raises
@@ -120,7 +120,7 @@ def facet_intervals(
 
     See Also
     --------
-    facet_table : The scores themselves.
+    aspect_table : The scores themselves.
     pareto_front : Uses the intervals.
 
     Notes
@@ -143,7 +143,7 @@ def facet_intervals(
     --------
     >>> from skeval import MetricSuite
     >>> from skeval.datasets import make_mixed
-    >>> from skeval.model_selection import facet_intervals, facet_table, pareto_front
+    >>> from skeval.model_selection import aspect_intervals, aspect_table, pareto_front
     >>> from skeval.privacy import DCRShare
     >>> train, holdout = make_mixed(random_state=0), make_mixed(random_state=1)
     >>> suite = MetricSuite([("share", DCRShare())]).fit(train, holdout)
@@ -152,11 +152,11 @@ def facet_intervals(
     ...     for name, table in {"copy": train, "a": make_mixed(random_state=2),
     ...                         "b": make_mixed(random_state=3)}.items()
     ... }
-    >>> low, high = facet_intervals(results)
-    >>> pareto_front(facet_table(results), ["privacy"], low=low, high=high).to_dict()
+    >>> low, high = aspect_intervals(results)
+    >>> pareto_front(aspect_table(results), ["privacy"], low=low, high=high).to_dict()
     {'copy': False, 'a': True, 'b': True}
     """
-    _check(results, "facet_intervals")
+    _check(results, "aspect_intervals")
     scorer = OverallScore() if overall is None else overall
     low, high = (
         pd.DataFrame(
@@ -190,11 +190,11 @@ def _ends(result: SuiteResult, scorer: OverallScore, better: bool) -> pd.Series:
     """Return the score of each aspect with all metrics at one end of their intervals."""
     frame = scorer.frame({name: _move_to_interval_end(one, better) for name, one in result.items()})
     used = frame[frame["left_out"] == ""]
-    ends = pd.Series(np.nan, index=_FACETS)
-    for facet, own in used.groupby("facet"):
+    ends = pd.Series(np.nan, index=_ASPECTS)
+    for aspect, own in used.groupby("aspect"):
         if any(result[name].interval is not None for name in own["metric"]):
             scores, weights = (own[name].to_numpy(dtype=float) for name in ("score", "weight"))
-            ends[facet] = weighted_mean(scores, weights, scorer.mean)
+            ends[aspect] = weighted_mean(scores, weights, scorer.mean)
     ends["privacy"] = include_verdict(ends["privacy"], result)
     return ends
 
