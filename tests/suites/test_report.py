@@ -10,7 +10,7 @@ from skeval import MetricSuite, ReportColumns, SuiteResult, make_suite, report
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError, SchemaMismatchError
 from skeval.fidelity import KSComplement
-from tests.snapshots import raises
+from tests.snapshots import raises, warns
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.*with fewer than 50 of either"
@@ -175,9 +175,6 @@ def test_a_failed_run_leaves_the_old_report(tmp_path, change, kind):
     assert list(tmp_path.iterdir()) == [old]
 
 
-NARROW = {1: {"PLACEHOLDER1"}, 2: {"PLACEHOLDER2"}}
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("n_columns", [1, 2])
 def test_narrow_tables(tmp_path, n_columns):
@@ -187,9 +184,8 @@ def test_narrow_tables(tmp_path, n_columns):
         )
         for i in range(3)
     ]
-    with pytest.warns(UserWarning) as said:  # noqa: PT030, all that is said is held below
+    with warns(UserWarning):
         report(*tables, tmp_path / "report.pdf")
-    assert {str(one.message) for one in said} == NARROW[n_columns]
     assert "x0" in text_of(tmp_path / "report.pdf")
 
 
