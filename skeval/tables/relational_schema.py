@@ -42,7 +42,7 @@ class RelationalSchema:
     table is a subject. If one table has no foreign keys and every other table leads to it in
     exactly one way, this table is the subject and the others depend on it. If subjects are
     specified, all tables that lead to them depend on them. Other tables have no role, and metrics
-    that require a role raise an error.
+    that require their role cannot be evaluated.
 
     Parameters
     ----------
