@@ -1,4 +1,4 @@
-"""Configuration of the documentation site: sphinx-build -W -b html docs docs/_build/html."""
+"""Configuration of the documentation site (`sphinx-build -W -b html docs docs/_build/html`)."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ numpydoc_validation_checks = set(pyproject["tool"]["numpydoc_validation"]["check
 # fields of named tuples have the docstrings that Python gives them
 numpydoc_validation_exclude = {r"skeval\.text\.(Entity|Canaries)\.\w+$"}
 
-# The site runs all examples; .ci/run those of a day, as of calibrations (tests/calibrations.py).
+# The site runs all examples. .ci/run runs a seventh, another one each day.
 examples = sorted(path.stem for path in (HERE.parent / "examples").glob("plot_*.py"))
 day = os.environ.get("SKEVAL_CI", "all")
 chosen = examples if day == "all" else examples[int(day) :: 7]

@@ -20,6 +20,13 @@ TOP = (
     "evidence",
     "development",
 )
+TERMS = (  # one word for one idea, in Python, results, reports and pages
+    *("aspect", "validity", "fidelity", "utility", "direction", "baseline", "ceiling", "floor"),
+    *("record", "individual", "subject", "attacker", "sensitive attribute", "quasi-identifier"),
+    *("fraction", "category", "bin", "cell", "column type", "candidate", "release"),
+    *("screen", "attack", "audit", "disclosure control", "expected by chance", "significant"),
+    *("verdict", "inconclusive", "skipped", "policy", "requirement", "quality gate"),
+)
 # for each question: the page with the answer, its heading, and words of the answer
 ANSWERS = {
     "Which metrics are there for text?": ("user_guide/text", "Free text", "TextExactMatch"),
@@ -97,3 +104,13 @@ def test_home_page_has_seven_entries():
 
 def test_quickstart_has_at_most_600_words():
     assert len(content_of("quickstart").split()) <= 600
+
+
+@pytest.mark.parametrize("term", TERMS)
+def test_glossary_explains_each_term(term):
+    assert re.search(rf"^   {term}\n      \S", content_of("glossary"), re.MULTILINE)
+
+
+def test_glossary_is_linked_from_the_first_pages():
+    for page in ("index", "get_started", "user_guide/index"):
+        assert re.search(r"(?::doc:`/?glossary`|^   glossary$)", content_of(page), re.MULTILINE)

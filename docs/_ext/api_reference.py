@@ -1,4 +1,4 @@
-"""Write the pages of the API reference from what the packages list in `__all__`.
+"""Write the pages of the API reference from the names that packages list in `__all__`.
 
 Every public package gets a page, and so does each module named in the configuration value
 `api_modules`. A new metric therefore documents itself by being exported. A name that several
@@ -23,8 +23,9 @@ INDEX = """\
 API reference
 =============
 
-What is not listed here may change without notice. Which metric answers which question is in the
-:doc:`/user_guide/choosing`.
+Names that are not listed here may change without notice. To find the metric that answers a
+question, see :doc:`/user_guide/choosing`. All pages of metrics have the same form, and
+:doc:`/glossary` explains the terms.
 
 .. list-table::
    :widths: 30 70
@@ -71,7 +72,7 @@ def exported(module: ModuleType, described: set[int]) -> dict[str, list[str]]:
 
 
 def page(module: ModuleType, sections: dict[str, list[str]]) -> str:
-    """Return the page of one module: its docstring's first line and a table under each heading."""
+    """Return the page of one module, with a table of names under each heading."""
     title = f"``{module.__name__}``"
     lines = [title, "=" * len(title), "", f".. module:: {module.__name__}", ""]
     if module.__doc__:
@@ -90,7 +91,7 @@ def write(path: Path, text: str) -> None:
 
 
 def remove_others(folder: Path, names: set[str]) -> None:
-    """Delete the pages of what is no longer public."""
+    """Delete the pages of names that are no longer public."""
     for path in folder.glob("*.rst"):
         if path.stem not in names:
             path.unlink()
@@ -132,7 +133,7 @@ def skip_foreign(
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Register the extension; the pages have to exist before Sphinx looks for sources."""
+    """Register the extension. The pages must exist before Sphinx searches for sources."""
     app.setup_extension("sphinx.ext.autodoc")
     app.add_config_value("api_package", "", "env", [str])
     app.add_config_value("api_modules", [], "env", [list])

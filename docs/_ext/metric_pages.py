@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 GUIDE = Path(__file__).parents[1] / "user_guide"
 OVERVIEWS = {"index", "metrics", "choosing"}  # pages that list metrics without a description
-HEADINGS = {  # in the order of a page: heading and section of the docstring
+HEADINGS = {  # heading and section of the docstring, in the order of a page
     "How it works": "",
     "When it misleads": "Warnings",
     "Example": "Examples",
