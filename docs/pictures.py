@@ -9,6 +9,7 @@ Run it again when reports look different.
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -47,8 +48,9 @@ def tables(n_rows: int = 1_200) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFram
 def draw(result: SuiteResult) -> None:
     """Write the first page down to its privacy chart, and some further pages, as pictures."""
     document = make_document(result, title=TITLE)
-    for page, content in zip(document.pages, render_png(document, PPI), strict=False):
+    for page in document.pages:
         if page.name in PICTURES:
+            content, *_ = render_png(replace(document, pages=(page,)), PPI)
             picture = Image.open(io.BytesIO(content)).convert("RGB")
             if page.name == "decision":
                 picture = picture.crop((0, 0, picture.width, end_of_band(picture)))

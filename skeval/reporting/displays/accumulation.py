@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from skeval.reporting.displays.base import Display, say_empty
+from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.reading import stack, to_numbers
 from skeval.reporting.displays.sentences import describe_result, state_areas
 from skeval.reporting.displays.series import Series, name_series, table_series
@@ -102,7 +102,6 @@ class MDADisplay(Display):
     def draw(self, axes: Sequence[Axes]) -> None:
         """Draw the curves, and next to them the areas if there are several thresholds."""
         if not self.curves:
-            say_empty(axes[0], "no curve")
             return
         self._draw_curves(axes[0])
         if self.n_panels == 2:

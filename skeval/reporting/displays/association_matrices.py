@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from skeval.reporting.displays.base import Display, say_empty
+from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.heat_map import draw_matrix, list_pairs, name_matrix, naming_step
 from skeval.reporting.displays.letters import draw_name
 from skeval.reporting.displays.reading import to_numbers
@@ -61,8 +61,6 @@ class PhikMatricesDisplay(Display):
     def draw(self, axes: Sequence[Axes]) -> None:
         """Draw three matrices, with related columns next to each other."""
         if not self.names:
-            for ax in axes:
-                say_empty(ax, "no association")
             return
         is_ordered = len(self.names) > 1
         order = order_of_clusters(self.matrices["train"]) if is_ordered else [0]

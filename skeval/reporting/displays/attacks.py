@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from skeval.reporting.displays.base import Display, say_empty
+from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.sentences import describe_result, state_attacks, state_left_out
 from skeval.reporting.displays.series import Series, name_series
 from skeval.reporting.displays.theme import FAINT, GAP, GREY, INK, LEAK, LEAK_GAP, PAPER, TICK
@@ -72,7 +72,6 @@ class AttacksDisplay(Display):
         """Draw a dot and a ring for each attack, and the gap between them."""
         (ax,), names = axes, list(self.attacks)
         if not names:
-            say_empty(ax, "no attack")
             return
         for y, attack in enumerate(self.attacks.values()):
             _draw_attack(ax, y, attack)
@@ -85,10 +84,9 @@ class AttacksDisplay(Display):
         for y, attack in enumerate(self.attacks.values()):
             side: dict[str, Any] = {"transform": ax.get_yaxis_transform(), "va": "center"}
             color = LEAK if is_red[y] else INK
-            ax.text(1.02, y, _shown_excess(attack), size=TICK, color=color, **side)
-        self._name_marks(ax)
-
-    def _name_marks(self, ax: Axes) -> None:
+            excess = _excess(attack)
+            shown = points(excess, digits=1) if np.isfinite(excess) else ""
+            ax.text(1.02, y, shown, size=TICK, color=color, **side)
         drawn = set(self.frame()["on"])
         looks = (INK, _DOT), (INK, {"mfc": PAPER, **_DOT}), (GREY, _TICK)
         marks = zip(_ROWS.values(), _NAMES, looks, strict=True)
@@ -145,11 +143,6 @@ def _excess(attack: Mapping[str, Any]) -> float:
     found = _rates(attack["attack"])
     reference = _rates(attack.get("control")) or _rates(attack.get("baseline"))
     return found[0] - reference[0] if found and reference else -np.inf
-
-
-def _shown_excess(attack: Mapping[str, Any]) -> str:
-    excess = _excess(attack)
-    return points(excess, digits=1) if np.isfinite(excess) else ""
 
 
 def _is_significant(attack: Mapping[str, Any]) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 import numpy as np
 import pandas as pd
 
-from skeval.reporting.displays.head import write_head, write_title_of_axes
+from skeval.reporting.displays.head import write_head
 from skeval.reporting.displays.letters import make_drawable
 from skeval.reporting.displays.sentences import describe_result, state_finding
 from skeval.reporting.displays.theme import GREY, WIDE, theme
@@ -93,9 +93,9 @@ class Display:
             figure: Any = axes[0].figure
             if ax is None:
                 write_head(figure, self.title(), self.subtitle())
-            self.draw(axes)
+            self._draw_panels(axes)
             if ax is not None:
-                write_title_of_axes(axes[0], self.title())
+                axes[0].set_title(make_drawable(self.title()), weight="bold")
         self.ax_ = axes[0] if len(axes) == 1 else axes
         self.figure_ = figure
         return self
@@ -104,7 +104,7 @@ class Display:
         """Return a new figure without title and subtitle, for a page that states both itself."""
         with theme():
             axes = self._make_axes(None)
-            self.draw(axes)
+            self._draw_panels(axes)
         figure: Any = axes[0].figure
         return figure
 
@@ -142,6 +142,14 @@ class Display:
     def shape(self) -> tuple[int, int]:
         """Return the numbers of rows and columns of panels."""
         return 1, self.n_panels
+
+    def _draw_panels(self, axes: Sequence[Axes]) -> None:
+        self.draw(axes)
+        for ax in axes:
+            if not (ax.has_data() or ax.texts or ax.tables):
+                ax.set_axis_off()
+                middle = {"x": 0.5, "y": 0.5, "ha": "center", "va": "center"}
+                ax.text(s="nothing to draw", color=GREY, transform=ax.transAxes, **middle)
 
     def _make_axes(self, ax: Any) -> tuple[Axes, ...]:
         from matplotlib.figure import Figure
@@ -213,10 +221,3 @@ def _panel_places(n_rows: int, n_columns: int) -> list[tuple[float, float, float
         for i in range(n_rows)
         for j in range(n_columns)
     ]
-
-
-def say_empty(axes: Axes, text: str) -> None:
-    """Write into empty axes why they are empty."""
-    axes.set_axis_off()
-    style: dict[str, Any] = {"ha": "center", "va": "center", "color": GREY}
-    axes.text(0.5, 0.5, make_drawable(text), transform=axes.transAxes, **style)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from skeval.reporting.displays.base import Display, say_empty
+from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.letters import draw_name
 from skeval.reporting.displays.reading import UNREADABLE, numbers_at
 from skeval.reporting.displays.sentences import (
@@ -81,7 +81,6 @@ class ColumnScoresDisplay(Display):
         """Draw one row for each column on an axis that is cut to the scores."""
         (ax,), frame = axes, self.frame().head(_MAX_ROWS)
         if frame.empty:
-            say_empty(ax, "no column")
             return
         y = np.arange(len(frame))
         low, high = self._ends_of_axis(frame)

@@ -10,6 +10,7 @@ import pandas as pd
 
 from skeval.exceptions import InvalidParameterError
 from skeval.reporting.displays.base import Display
+from skeval.reporting.displays.heat_map import draw_matrix
 from skeval.reporting.displays.letters import draw_name
 from skeval.reporting.displays.reading import to_numbers
 from skeval.reporting.displays.sentences import describe_result, join_facts
@@ -58,7 +59,7 @@ class DensityMapDisplay(Display):
                 "axis; name the synthetic table otherwise."
             )
         first, *others = displays.values()
-        if not all(first.same_map(other) for other in others):
+        if not all(_near(first.edges[at], one.edges[at]) for one in others for at in "xy"):
             raise InvalidParameterError(
                 "DensityMapDisplay.from_results: the results are of different maps. Fit one "
                 "MapDistance and evaluate each table with it."
@@ -67,10 +68,6 @@ class DensityMapDisplay(Display):
         first.maps = real | {str(name): one.maps["synthetic"] for name, one in displays.items()}
         first.n_panels = len(first.maps)
         return first
-
-    def same_map(self, other: DensityMapDisplay) -> bool:
-        """Return whether two displays have the grid in common, as far as rounding lets it."""
-        return all(_near(self.edges[axis], other.edges[axis]) for axis in "xy")
 
     def shape(self) -> tuple[int, int]:
         """Return the numbers of rows and columns of panels."""
@@ -100,7 +97,8 @@ class DensityMapDisplay(Display):
         _, n_columns = self.shape()
         for i, (ax, (name, shares)) in enumerate(zip(axes, self.maps.items(), strict=False)):
             # square roots, because small densities would all look empty
-            self._draw_map(ax, np.sqrt(shares / top))
+            draw_matrix(ax, np.sqrt(shares / top), share_ramp(), is_upward=True)
+            self._label_axes(ax)
             color = LETTERS.get(name, LETTERS["synthetic"])
             ax.set_title(NAMES.get(name, draw_name(name)), color=color)
             is_left, is_bottom = i % n_columns == 0, i + n_columns >= len(self.maps)
@@ -110,9 +108,7 @@ class DensityMapDisplay(Display):
     def _darkest(self) -> float:
         return max((float(np.nanmax(of, initial=0.0)) for of in self.maps.values()), default=1.0)
 
-    def _draw_map(self, ax: Axes, cells: np.ndarray) -> None:
-        ax.imshow(cells, cmap=share_ramp(), vmin=0.0, vmax=1.0, aspect="auto", origin="lower")
-        ax.spines[:].set_visible(True)
+    def _label_axes(self, ax: Axes) -> None:
         for axis, side in ((ax.xaxis, "x"), (ax.yaxis, "y")):
             edges = self.edges[side]
             ticks, labels = number_ticks(float(edges[0]), float(edges[-1]), most=4)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from skeval.reporting.displays.base import Display, say_empty
+from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.reading import stack, to_numbers
 from skeval.reporting.displays.sentences import state_medians
 from skeval.reporting.displays.series import name_series, table_series
@@ -65,13 +65,16 @@ class DistancesDisplay(Display):
             return super().title()
         where, pair = self.panels[-1]
         return state_medians(
-            where, [(_name_of(name, where), _median(self.curves[name])) for name in pair]
+            where,
+            [
+                (_name_of(name, where), float(np.interp(0.5, *reversed(self.curves[name]))))
+                for name in pair
+            ],
         )
 
     def draw(self, axes: Sequence[Axes]) -> None:
         """Draw two curves in each panel."""
         if not self.panels:
-            say_empty(axes[0], "no distances")
             return
         end = max(float(np.nanmax(distances)) for distances, _ in self.curves.values()) or 1.0
         for ax, (where, pair) in zip(axes, self.panels, strict=True):
@@ -107,8 +110,3 @@ def _read_curves(details: Mapping[str, Any]) -> dict[str, tuple[np.ndarray, np.n
         name: (edges, np.insert(np.cumsum(to_numbers(shares)), 0, 0.0))
         for name, shares in mapping_at(histogram, "shares").items()
     }
-
-
-def _median(curve: tuple[np.ndarray, np.ndarray]) -> float:
-    distances, shares = curve
-    return float(np.interp(0.5, shares, distances))

@@ -44,10 +44,8 @@ class EntitiesDisplay(Display):
         y = np.arange(len(frame))
         top = max(1, int(frame[list(_ROLES)].to_numpy().max(initial=1)))
         for role, shift in zip(_ROLES, (-0.2, 0.2), strict=True):
-            ax.barh(y + shift, frame[role], height=0.36, color=FILLS[role])
-            for place, n in zip(y, frame[role], strict=True):
-                at = n + 0.012 * top, place + shift
-                ax.text(*at, count(n), va="center", size=TICK, color=INK)
+            bars = ax.barh(y + shift, frame[role], height=0.36, color=FILLS[role])
+            ax.bar_label(bars, frame[role].map(count).tolist(), padding=3, size=TICK, color=INK)
         ax.set(xlim=(0.0, 1.08 * top), ylim=(max(len(frame), 2) - 0.4, -0.6))
         hide_axis(ax.xaxis)
         label_names(ax.yaxis, frame["type"].tolist())

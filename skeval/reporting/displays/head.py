@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from skeval.reporting.displays.letters import make_drawable, wrap_text
+from skeval.reporting.displays.letters import wrap_text
 from skeval.reporting.displays.theme import GREY, INK, TEXT, TITLE
 
 _MARGIN = 7.0  # points
@@ -28,8 +28,3 @@ def write_head(figure: Any, title: str, subtitle: str) -> None:
             place -= _LINE * size
     if figure.get_layout_engine() is not None:
         figure.get_layout_engine().set(rect=(0.0, 0.0, 1.0, (place - 2.0) / tall))
-
-
-def write_title_of_axes(axes: Any, title: str) -> None:
-    """Write the title above axes that a caller passed, whose figure may have others."""
-    axes.set_title(make_drawable(title), weight="bold")

@@ -21,10 +21,17 @@ _MAX_LETTERS = 16
 
 
 def draw_matrix(
-    ax: Axes, matrix: np.ndarray, colors: Colormap, limits: tuple[float, float]
+    ax: Axes,
+    matrix: np.ndarray,
+    colors: Colormap,
+    limits: tuple[float, float] = (0.0, 1.0),
+    *,
+    is_upward: bool = False,
 ) -> None:
-    """Draw a matrix, its first row at the top."""
-    ax.imshow(matrix, cmap=colors, vmin=limits[0], vmax=limits[1], aspect="auto")
+    """Draw a matrix, its first row at the top, or at the bottom for a map."""
+    low, high = limits
+    origin = "lower" if is_upward else "upper"
+    ax.imshow(matrix, cmap=colors, vmin=low, vmax=high, aspect="auto", origin=origin)
     ax.spines[:].set(visible=True, color=FAINT)
 
 

@@ -8,9 +8,9 @@ from functools import cache, lru_cache
 
 from skeval.reporting.displays.theme import FONT, TICK
 from skeval.reporting.document.shortening import shorten_end, shorten_name
+from skeval.reporting.letters import code_point
 
 MAX_NAME = 28  # letters of the name of a column at the side of a figure
-_BRACKETS = "\u27e8U+{:04X}\u27e9"
 _WIDTH, _BOLD_WIDTH = 0.56, 0.64  # of a letter on average, in font sizes
 
 
@@ -29,7 +29,7 @@ def make_drawable(text: str) -> str:
     def draw(letter: str) -> str:
         if ord(letter) in known and letter.isprintable():
             return letter
-        return " " if letter.isspace() else _BRACKETS.format(ord(letter))
+        return " " if letter.isspace() else code_point(letter)
 
     return "".join(map(draw, text))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from skeval.reporting.displays.base import Display, say_empty
+from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.letters import draw_name
 from skeval.reporting.displays.reading import stack, to_numbers
 from skeval.reporting.displays.sentences import describe_result, state_left_out
@@ -94,12 +94,10 @@ class LinesDisplay(Display):
 
     def draw(self, axes: Sequence[Axes]) -> None:
         """Draw one panel for each column."""
-        if not self.columns:
-            say_empty(axes[0], "no line")
         for i, (ax, (column, lines)) in enumerate(zip(axes, self.columns.items(), strict=False)):
             drawn = [line for line in lines.values() if line["x"].size]
             if not drawn:
-                say_empty(ax, f"{column}: no point of ten sequences")
+                ax.set_title(f"{draw_name(column)}: no point of ten sequences")
                 continue
             for role, line in lines.items():
                 color = LETTERS[role]

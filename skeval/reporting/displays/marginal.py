@@ -14,7 +14,7 @@ from skeval.reporting.displays.letters import draw_name
 from skeval.reporting.displays.reading import to_numbers
 from skeval.reporting.displays.sentences import join_facts, state_largest_gap, state_left_out
 from skeval.reporting.displays.series import name_series, table_series
-from skeval.reporting.displays.theme import FILLS, INK, LETTERS, LINES, PAPER, TICK
+from skeval.reporting.displays.theme import FILLS, INK, LETTERS, LINES, NAMES, PAPER, TICK
 from skeval.reporting.displays.ticks import label_names, label_percentages, value_ticks
 from skeval.reporting.document.numbers import whole_percent
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 _MAX_CATEGORIES = 18
 _MAX_BESIDE = 3.0  # height of a bar next to the others, in heights of the tallest other
 _GAP, _WIDTH = 0.05, 0.1  # before a bar next to the others and of it, in lengths of the axis
-_ROLES = ("train", "holdout", "synthetic")
 
 
 class MarginalDisplay(Display):
@@ -39,7 +38,7 @@ class MarginalDisplay(Display):
         self.note = note
         self.bars = ColumnBars(marginal)
         shares = marginal["shares"]
-        self.shares = {role: to_numbers(shares[role]) for role in _ROLES if role in shares}
+        self.shares = {role: to_numbers(shares[role]) for role in NAMES if role in shares}
         self.shown = self.bars.shown(list(self.shares.values()))
 
     def frame(self) -> pd.DataFrame:

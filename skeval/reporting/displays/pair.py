@@ -11,6 +11,7 @@ import pandas as pd
 
 from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.column_bars import ColumnBars
+from skeval.reporting.displays.heat_map import draw_matrix
 from skeval.reporting.displays.letters import draw_name
 from skeval.reporting.displays.reading import to_numbers
 from skeval.reporting.displays.sentences import join_facts, state_largest_gap
@@ -81,11 +82,11 @@ class PairDisplay(Display):
         for ax, (role, shares) in zip(axes, self.shares.items(), strict=False):
             cells = np.where(shares > 0.0, shares, np.nan)[np.ix_(*shown)]
             # square roots, because small shares would all look empty
-            _draw_map(ax, np.sqrt(cells / top), share_ramp(), (0.0, 1.0))
+            draw_matrix(ax, np.sqrt(cells / top), share_ramp(), is_upward=True)
             ax.set_title("real" if role == "train" else "synthetic", color=LETTERS[role])
         gaps = self._differences()[np.ix_(*shown)]
         most = float(np.nan_to_num(np.abs(gaps)).max(initial=0.0)) or 1.0
-        _draw_map(axes[2], gaps / most, difference_ramp(), (-1.0, 1.0))
+        draw_matrix(axes[2], gaps, difference_ramp(), (-most, most), is_upward=True)
         axes[2].set_title("difference", color=INK)
         for i, ax in enumerate(axes):
             self._label(ax, shown, is_first=i == 0)
@@ -109,12 +110,6 @@ class PairDisplay(Display):
             ax.set_ylabel(draw_name(self.columns[0]))
         if self.bars[0].edges is None:
             ax.invert_yaxis()  # the most frequent category at the top
-
-
-def _draw_map(ax: Axes, cells: np.ndarray, colors: Any, limits: tuple[float, float]) -> None:
-    low, high = limits
-    ax.imshow(cells, cmap=colors, vmin=low, vmax=high, aspect="auto", origin="lower")
-    ax.spines[:].set_visible(True)
 
 
 def _cell_labels(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from skeval.reporting.displays.base import Display, say_empty
+from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.letters import draw_name, make_drawable, width_of_longest
 from skeval.reporting.displays.sentences import join_facts, state_front
 from skeval.reporting.displays.theme import GREY, INK, LETTERS, TEXT
@@ -101,7 +101,6 @@ class ParetoDisplay(Display):
         is_drawn = np.isfinite(self.scores.to_numpy()).all(axis=1)
         known, front = self.scores[is_drawn], self.front.to_numpy()[is_drawn]
         if known.empty:
-            say_empty(ax, "no candidate has both scores")
             return
         self._draw_intervals(ax)
         best = known[~dominated_points(known.to_numpy())].sort_values(self.x)

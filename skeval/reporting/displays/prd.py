@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from skeval.reporting.displays.base import Display, say_empty
+from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.diagonal import draw_diagonal
 from skeval.reporting.displays.reading import stack, to_numbers
 from skeval.reporting.displays.sentences import join_facts, state_f_scores, state_sizes
@@ -80,7 +80,6 @@ class PRDDisplay(Display):
         """Draw the curves with the points of the F scores."""
         (ax,) = axes
         if not self.curves:
-            say_empty(ax, "no curve")
             return
         draw_diagonal(ax, "equal", 0.15)
         for role, curve in self.curves.items():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from skeval.reporting.displays.base import Display, say_empty
+from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.reading import stack, to_numbers
 from skeval.reporting.displays.sentences import describe_result, state_tails
 from skeval.reporting.displays.theme import FILLS, INK, LETTERS, TICK
@@ -75,8 +75,6 @@ class ProximityDisplay(Display):
     def draw(self, axes: Sequence[Axes]) -> None:
         """Draw the ratios to the synthetic table next to those to the real one."""
         if not self.shares:
-            for ax in axes:
-                say_empty(ax, "no ratios")
             return
         top = max(float(shares.max()) for shares in self.shares.values()) or 1.0
         for ax, (which, role) in zip(axes, _ROLES.items(), strict=True):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from skeval.reporting.displays.base import Display, say_empty
+from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.diagonal import draw_diagonal
 from skeval.reporting.displays.reading import to_numbers
 from skeval.reporting.displays.sentences import (
@@ -108,7 +108,6 @@ class ROCDisplay(Display):
         """Draw the curve with its band, the marked rates and the line of chance."""
         (ax,) = axes
         if not self.curve["fpr"].size:
-            say_empty(ax, "no curve")
             return
         floor = self._floor()
         ax.set(xscale="log", yscale="log", xlim=(self.least / 2.0, 1.0), ylim=(floor, 1.3))

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from skeval.reporting.displays.base import Display, say_empty
+from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.scales import draw_on_scale, scale_of
 from skeval.reporting.displays.sentences import join_facts, state_left_out, state_scores
 from skeval.reporting.displays.series import Series, name_series
-from skeval.reporting.displays.theme import GREY, INK, LETTERS, TICK
+from skeval.reporting.displays.theme import GREY, INK, LETTERS, NAMES, TICK
 from skeval.reporting.displays.ticks import hide_axis, label_names
 from skeval.reporting.document.numbers import count, score
 from skeval.results.suite_result import SuiteResult
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MAX_ROWS = 16  # of a panel
-_ROLES = ("train", "holdout", "synthetic")
 
 
 class ScoresDisplay(Display):
@@ -50,7 +49,7 @@ class ScoresDisplay(Display):
     def subtitle(self) -> str:
         """Return the numbers of rows."""
         sizes = self.suite_result.sizes or {}
-        rows = [f"{count(sizes[role])} {role} rows" for role in _ROLES if role in sizes]
+        rows = [f"{count(sizes[role])} {role} rows" for role in NAMES if role in sizes]
         left_out = max(0, len(self.frame()) - self.n_panels * _MAX_ROWS)
         return join_facts((", ".join(rows), "95% intervals", state_left_out(left_out, "metrics")))
 
@@ -58,7 +57,6 @@ class ScoresDisplay(Display):
         """Draw one line for each metric, between the ends of its scale."""
         names = self.frame()["metric"].tolist()[: self.n_panels * _MAX_ROWS]
         if not names:
-            say_empty(axes[0], "no score")
             return
         n_rows = math.ceil(len(names) / self.n_panels)
         for i, ax in enumerate(axes):
@@ -80,13 +78,9 @@ class ScoresDisplay(Display):
             low, high = scale_of(result)
             for x, end, side in ((-0.07, low, "right"), (1.07, high, "left")):
                 style: dict[str, Any] = {"ha": side, "va": "center", "size": TICK, "color": GREY}
-                ax.text(x, y, _short(end), **style)
+                ax.text(x, y, f"{end:.3g}".replace("-", "\N{MINUS SIGN}"), **style)
             ax.text(1.74, y, score(result.value), ha="right", va="center", size=TICK, weight="bold")
         ax.set(xlim=(-0.45, 1.76), ylim=(n_rows - 0.4, -0.6))
         hide_axis(ax.xaxis)
         label_names(ax.yaxis, names)
         ax.spines["left"].set_visible(False)
-
-
-def _short(value: float) -> str:
-    return f"{value:.3g}".replace("-", "\N{MINUS SIGN}")

@@ -1,4 +1,4 @@
-"""The names of series in their colors, in one line above the axes, in place of a legend."""
+"""The names of series in their colors, above the axes."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from skeval.reporting.displays.letters import make_drawable
-from skeval.reporting.displays.theme import FILLS, LETTERS, LINES, NAMES, TEXT
-
-_SAMPLE, _TALL = 14.0, 7.0  # points
+from skeval.reporting.displays.theme import FILLS, LETTERS, LINES, NAMES
 
 
 class Series(NamedTuple):
@@ -28,33 +26,24 @@ def table_series(role: str, name: str = "", *, is_filled: bool = False) -> Serie
 
 def name_series(axes: Any, series: Sequence[Series], most: int = 4) -> None:
     """Write the names of series above the axes, at most this number in a line."""
-    from matplotlib.offsetbox import AnchoredOffsetbox, HPacker, TextArea, VPacker
-
-    pairs: list[Any] = []
-    for one in series:
-        text = TextArea(make_drawable(one.name), textprops={"color": one.color, "size": TEXT})
-        children = [_draw_sample(one), text]
-        pairs.append(HPacker(children=children, pad=0.0, sep=3.0, align="center"))
-    lines: list[Any] = [
-        HPacker(children=pairs[i : i + most], pad=0.0, sep=9.0, align="center")
-        for i in range(0, len(pairs), most)
-    ]
-    block = VPacker(children=lines, pad=0.0, sep=2.0, align="left")
-    place: dict[str, Any] = {"bbox_to_anchor": (0.0, 1.0), "bbox_transform": axes.transAxes}
-    axes.add_artist(
-        AnchoredOffsetbox("lower left", child=block, frameon=False, borderpad=0.0, pad=0.3, **place)
-    )
-
-
-def _draw_sample(series: Series) -> Any:
     from matplotlib.lines import Line2D
-    from matplotlib.offsetbox import DrawingArea
-    from matplotlib.patches import Rectangle
+    from matplotlib.patches import Patch
 
-    area = DrawingArea(_SAMPLE, _TALL)
-    if series.is_filled:
-        area.add_artist(Rectangle((0.0, 0.0), _SAMPLE, _TALL, lw=0, **series.look))
-    else:
-        places = [_SAMPLE / 2.0] if "marker" in series.look else [0.0, _SAMPLE]
-        area.add_artist(Line2D(places, [_TALL / 2.0] * len(places), **series.look))
-    return area
+    samples: list[Any] = [
+        Patch(lw=0, **one.look) if one.is_filled else Line2D([], [], **one.look) for one in series
+    ]
+    axes.legend(
+        samples,
+        [make_drawable(one.name) for one in series],
+        labelcolor=[one.color for one in series],
+        ncols=most,
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        numpoints=1,
+        borderpad=0.0,
+        borderaxespad=0.3,
+        columnspacing=0.9,
+        handlelength=1.4,
+        handletextpad=0.3,
+        labelspacing=0.3,
+    )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from skeval.reporting.displays.base import Display, say_empty
+from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.heat_map import draw_matrix, list_pairs, name_matrix, naming_step
 from skeval.reporting.displays.letters import draw_name
 from skeval.reporting.displays.reading import to_numbers
@@ -57,7 +57,6 @@ class SimilarityMatrixDisplay(Display):
         """Draw the matrix; the worst cell has a frame."""
         (ax,) = axes
         if not np.isfinite(self.matrix).any():
-            say_empty(ax, "no similarity")
             return
         draw_matrix(ax, self.matrix, strength_ramp(), (self._least_similar(), 1.0))
         name_matrix(ax, self.names, _SIZE)

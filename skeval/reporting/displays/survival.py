@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.reading import stack, to_numbers
 from skeval.reporting.displays.series import name_series, table_series
-from skeval.reporting.displays.theme import LETTERS, LINES
+from skeval.reporting.displays.theme import LETTERS, LINES, NAMES
 from skeval.reporting.displays.ticks import label_numbers, label_percentages
 from skeval.reporting.document.details import mapping_at
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_ROLES = ("train", "holdout", "synthetic")
 _PARTS = ("time", "survival", "low", "high")
 
 
@@ -31,7 +30,7 @@ class SurvivalCurvesDisplay(Display):
         curves = mapping_at(self.result.details, "curves")
         parts = [
             (role, *(to_numbers(curves[role][part]) for part in _PARTS))
-            for role in _ROLES
+            for role in NAMES
             if role in curves
         ]
         return stack(parts, ["rows", *_PARTS])
@@ -42,13 +41,8 @@ class SurvivalCurvesDisplay(Display):
         roles = list(dict.fromkeys(frame["rows"]))
         for role in roles:
             part = frame[frame["rows"] == role]
-            band: dict[str, Any] = {
-                "color": LETTERS[role],
-                "alpha": 0.12,
-                "lw": 0.0,
-                "step": "post",
-            }
-            ax.fill_between(part["time"], part["low"], part["high"], **band)
+            ends = part["low"], part["high"]
+            ax.fill_between(part["time"], *ends, color=LETTERS[role], alpha=0.12, lw=0, step="post")
             ax.step(part["time"], part["survival"], where="post", **LINES[role])
         end = float(frame["time"].max())
         end = end if end > 0.0 else 1.0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from skeval.reporting.displays.base import Display, say_empty
+from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.heat_map import draw_matrix, name_matrix
 from skeval.reporting.displays.letters import draw_name
 from skeval.reporting.displays.reading import numbers_at, to_numbers
@@ -45,9 +45,8 @@ class TransitionsDisplay(Display):
         levels: Any = next(iter(kept.values()))["levels"] if kept else []
         matrices = {role: to_numbers(of["shares"]) for role, of in kept.items()}
         # a category that few sequences have would be an empty row
-        shown = [
-            i for i in range(len(levels)) if not all(_is_empty(m, i) for m in matrices.values())
-        ]
+        blank = [np.isnan(m).all(axis=0) & np.isnan(m).all(axis=1) for m in matrices.values()]
+        shown = np.flatnonzero(~np.all(blank, axis=0)) if blank else []
         self.levels = [str(levels[i]) for i in shown]
         self.matrices = {role: shares[np.ix_(shown, shown)] for role, shares in matrices.items()}
         self.n_panels = max(1, len(self.matrices))
@@ -69,13 +68,7 @@ class TransitionsDisplay(Display):
 
     def draw(self, axes: Sequence[Axes]) -> None:
         """Draw one matrix for each table."""
-        if not self.matrices:
-            say_empty(axes[0], "no transition")
         for i, (ax, (role, matrix)) in enumerate(zip(axes, self.matrices.items(), strict=False)):
-            draw_matrix(ax, matrix, share_ramp(), (0.0, 1.0))
+            draw_matrix(ax, matrix, share_ramp())
             ax.set_title(NAMES[role], color=LETTERS[role])
             name_matrix(ax, self.levels, _SIZE, has_rows=i == 0)
-
-
-def _is_empty(matrix: np.ndarray, i: int) -> bool:
-    return bool(np.isnan(matrix[i]).all() and np.isnan(matrix[:, i]).all())

@@ -69,9 +69,9 @@ class ValueDisplay(Display):
         ax.axhline(0.0, color=FAINT, lw=1.0, zorder=1)
         reference = contrast.reference
         reference = f"expected {reference}" if reference == "by chance" else reference
+        ax.set_xlim(-0.02, 1.02)
         _mark(ax, contrast.observed, f"{rate(contrast.observed)} observed", is_dot=True)
         _mark(ax, contrast.expected, f"{rate(contrast.expected)} {reference}", is_dot=False)
-        ax.set_xlim(-0.02, 1.02)
         label_percentages(ax.xaxis, 1.0, most=5)
 
     def _draw_value(self, ax: Axes) -> None:
@@ -97,8 +97,6 @@ class ValueDisplay(Display):
 def _mark(ax: Axes, place: float, text: str, *, is_dot: bool) -> None:
     """Draw a dot with its label above, or a ring with its label below."""
     low, high = ax.get_xlim()
-    if (low, high) == (0.0, 1.0):
-        ax.set_xlim(-0.02, 1.02)
     part = (place - low) / (high - low)
     align: Any = "left" if part < 0.3 else "right" if part > 0.7 else "center"
     color = LETTERS["synthetic"] if is_dot else INK

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skeval.exceptions import InvalidParameterError
-from skeval.reporting.typesetting.render import ATTACHMENT, HASH_PREFIX, SETTINGS
+from skeval.reporting.typesetting.render import ATTACHMENT, SETTINGS, describe_hash
 from skeval.reporting.typesetting.settings import drawing_versions, read_settings
 from skeval.results.rendering import AttachedReport
 from skeval.results.serialization import FOREIGN
@@ -42,7 +41,11 @@ def read_report(path: str | Path) -> AttachedReport:
         return AttachedReport(
             results=results.decode("utf-8"),
             settings=known,
-            other_versions=tuple(_other_versions(versions)),
+            other_versions=tuple(
+                f"{name} {then}, here {here}"
+                for name, here in drawing_versions().items()
+                if (then := versions.get(name, "an unknown version")) != here
+            ),
             is_unchanged=stated == describe_hash(results),
         )
 
@@ -85,14 +88,3 @@ def _only(path: Path, name: str, attached: Iterable[EmbeddedFile]) -> bytes:
     if len(content) > MAX_BYTES:
         raise InvalidParameterError(f"{path} has an attachment of more than {MAX_BYTES:,} bytes.")
     return content
-
-
-def _other_versions(versions: Mapping[str, str]) -> Iterator[str]:
-    for name, here in drawing_versions().items():
-        if (then := versions.get(name, "an unknown version")) != here:
-            yield f"{name} {then}, here {here}"
-
-
-def describe_hash(content: bytes) -> str:
-    """Return the description of a report that contains these results."""
-    return f"{HASH_PREFIX}{hashlib.sha256(content).hexdigest()}"

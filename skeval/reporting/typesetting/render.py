@@ -17,11 +17,15 @@ from skeval.reporting.typesetting.settings import write_settings
 
 ATTACHMENT = "results.json"
 SETTINGS = "settings.json"
-HASH_PREFIX = "results sha256:"
 _NO_LETTERS = (
     "Letters without a font are printed as code points. Fonts for Chinese, Japanese, Korean, Thai "
     "and Hindi: pip install 'skeval[cjk,thai,devanagari]'."
 )
+
+
+def describe_hash(results: bytes) -> str:
+    """Return the description of a report that contains these results."""
+    return f"results sha256:{hashlib.sha256(results).hexdigest()}"
 
 
 class Results(Protocol):
@@ -51,7 +55,7 @@ def _job(document: Document, results: str, settings: str) -> dict[str, str]:
     content: dict[str, Any] = map_texts(document.to_dict(), make_printable)
     content["letters"] = _NO_LETTERS if has_code_points(content) else ""
     content["fonts"] = [family.name for family in font_families()]
-    content["description"] = f"{HASH_PREFIX}{hashlib.sha256(results.encode()).hexdigest()}"
+    content["description"] = describe_hash(results.encode())
     return {
         **templates,
         "document.json": json.dumps(content, allow_nan=False, ensure_ascii=False),

@@ -61,18 +61,19 @@ def plain(text: Sequence[Mapping[str, Any]]) -> str:
     return "".join(span["text"] for span in text)
 
 
-def place(value: float, low: float, high: float) -> str:
-    """Return where a value is on an axis, as CSS and SVG state it."""
-    return f"{_percent(value, low, high):.2f}%"
+def place(value: float, block: Mapping[str, Any]) -> str:
+    """Return where a value is on the axis of a block, as CSS and SVG state it."""
+    return f"{_percent(value, block):.2f}%"
 
 
-def distance(one: float, other: float, low: float, high: float) -> str:
-    """Return how far two values are from each other on an axis."""
-    return f"{abs(_percent(one, low, high) - _percent(other, low, high)):.2f}%"
+def distance(one: float, other: float, block: Mapping[str, Any]) -> str:
+    """Return the distance between two values on the axis of a block."""
+    return f"{abs(_percent(one, block) - _percent(other, block)):.2f}%"
 
 
-def _percent(value: float, low: float, high: float) -> float:
-    return 100.0 * (min(high, max(low, value)) - low) / (high - low)
+def _percent(value: float, block: Mapping[str, Any]) -> float:
+    low, high = block["low"], block["high"]
+    return 100.0 * float(min(high, max(low, value)) - low) / float(high - low)
 
 
 @cache

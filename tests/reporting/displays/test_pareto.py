@@ -54,7 +54,7 @@ def test_other_columns_and_nothing_to_draw():
     assert shown.ax_.get_xlabel().startswith("u $x$")
     empty = ParetoDisplay(SCORES * np.nan)
     empty.plot()
-    assert empty.ax_.texts[0].get_text() == "no candidate has both scores"
+    assert empty.ax_.texts[0].get_text() == "nothing to draw"
 
 
 def test_intervals_go_by_the_labels():

@@ -34,7 +34,6 @@ def test_it_draws_its_metric(result: Result) -> None:
     assert isinstance(display, Display)
     assert display.plot() is display
     said = words_of(display.figure_)
-    assert display.ax_.get_legend() is None
     assert "unseen data" in said
     assert "synthetic data" in said
     assert display.title() == f"F8 {result.details['f_beta']:.2f}, F1/8 " + (
