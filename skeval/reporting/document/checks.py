@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from skeval.reporting.document.details import mapping_at, number_at, texts_at
 from skeval.reporting.document.fidelity import outcome_of_difference
 from skeval.reporting.document.outcomes import Outcome
+from skeval.reporting.document.tables import evaluated
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
-from skeval.results.verdict import aspect_of, is_quoted
+from skeval.results.verdict import is_quoted
 
 _SLACK = 0.02  # by which a check without an interval may be below unseen rows
 
@@ -45,11 +46,7 @@ class ValidityFindings:
 
 def find_validity(results: SuiteResult) -> ValidityFindings:
     """Return the checks of columns, types, ranges and categories."""
-    checks = {
-        name: result
-        for name, result in results.items()
-        if aspect_of(result) == "diagnostic" and not result.error and not math.isnan(result.value)
-    }
+    checks = evaluated(results, "diagnostic")
     short = [one for result in checks.values() if (one := _shortfall(result))]
     short.sort(key=lambda one: one.value - one.expected)
     is_of_keys = any(
@@ -94,11 +91,7 @@ class UtilityFindings:
 
 def find_utility(results: SuiteResult) -> UtilityFindings:
     """Return the finding of the metric that summaries quote on learning."""
-    learned = [
-        result
-        for result in results.values()
-        if is_quoted(result, "learning") and not result.error and not math.isnan(result.value)
-    ]
+    learned = [one for one in evaluated(results).values() if is_quoted(one, "learning")]
     if not learned:
         return _find_other_utility(results)
     result = min(learned, key=lambda one: one.value - (one.baseline or 0.0))
@@ -114,11 +107,7 @@ def find_utility(results: SuiteResult) -> UtilityFindings:
 
 def _find_other_utility(results: SuiteResult) -> UtilityFindings:
     """Return the finding of the first metric of survival, of several tables or of analyses."""
-    others = [
-        result
-        for result in results.values()
-        if aspect_of(result) == "utility" and not result.error and not math.isnan(result.value)
-    ]
+    others = evaluated(results, "utility").values()
     if not others:
         return UtilityFindings(Outcome.NOT_EVALUATED)
     worst_first = (Outcome.BELOW, Outcome.AS_GOOD, Outcome.CLOSER, Outcome.NO_TEST)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from skeval.reporting.document.details import mapping_at, number_at
+from skeval.reporting.document.details import mapping_at, number_at, numbers_at
 from skeval.reporting.document.outcomes import Outcome
+from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import TEST_LEVEL
 
@@ -66,7 +67,9 @@ def find_columns(results: SuiteResult) -> tuple[ColumnFinding, ...]:
                     _outcome(value, unseen, p_value),
                     value,
                     None if math.isnan(unseen) else unseen,
-                    _shares(results, column),
+                    next(
+                        filter(None, (read_shares(one, column) for one in results.values())), None
+                    ),
                     _number(results, "RangeCoverage", "columns", column),
                     _number(results, "CategoryCoverage", "columns", column),
                     _number(results, "MissingValueSimilarity", "shares", column, "synthetic"),
@@ -91,19 +94,15 @@ def _number(results: SuiteResult, metric: str, *keys: str) -> float:
     return next((number_at(result.details, *keys) for result in own), math.nan)
 
 
-def _shares(results: SuiteResult, column: str) -> Shares | None:
-    for result in results.values():
-        shares = mapping_at(result.details, "marginals", column, "shares")
-        try:
-            real, synthetic, unseen = (
-                tuple(float(share) for share in shares.get(role, ()))
-                for role in ("train", "synthetic", "holdout")
-            )
-        except (TypeError, ValueError):
-            continue
-        if real and len(real) == len(synthetic):
-            return Shares(real, synthetic, unseen if len(unseen) == len(real) else ())
-    return None
+def read_shares(result: Result, column: str) -> Shares | None:
+    """Return the shares that a result has of a column; None if it has none."""
+    real, synthetic, unseen = (
+        numbers_at(result.details, "marginals", column, "shares", role)
+        for role in ("train", "synthetic", "holdout")
+    )
+    if not real or len(real) != len(synthetic):
+        return None
+    return Shares(real, synthetic, unseen if len(unseen) == len(real) else ())
 
 
 def worth_mentioning(finding: ColumnFinding) -> dict[str, float]:

@@ -9,6 +9,7 @@ from enum import Enum
 
 from skeval.reporting.document.details import number_at
 from skeval.reporting.document.outcomes import Outcome
+from skeval.reporting.document.tables import evaluated
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 
@@ -99,24 +100,15 @@ def find_fidelity(results: SuiteResult) -> FidelityFindings:
     """Return the five values of fidelity."""
     further = {
         name: outcome_of_difference(result)
-        for name, result in results.items()
-        if _is_further(result) and not result.error and not math.isnan(result.value)
+        for name, result in evaluated(results, "fidelity").items()
+        if result.tags is not None and not result.tags.needs.isdisjoint(_FURTHER)
     }
     return FidelityFindings(tuple(_find(scale, results) for scale in Scale), further)
 
 
-def _is_further(result: Result) -> bool:
-    tags = result.tags
-    return tags is not None and tags.aspect == "fidelity" and not tags.needs.isdisjoint(_FURTHER)
-
-
 def _find(scale: Scale, results: SuiteResult) -> Kept:
     metric, to_hundred = _METRICS[scale]
-    own = {
-        name: result
-        for name, result in results.items()
-        if result.metric == metric and not result.error and not math.isnan(result.value)
-    }
+    own = {name: one for name, one in evaluated(results).items() if one.metric == metric}
     if not own:
         return Kept(scale, Outcome.NOT_EVALUATED)
     # if there are several tables, the one that is worst compared with its unseen rows

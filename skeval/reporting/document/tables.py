@@ -1,11 +1,24 @@
-"""The results of each of several tables, with what is known of that table alone."""
+"""Parts of results: those that have a value, and those of one of several tables."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import replace
 
 from skeval.results.provenance import Provenance
+from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
+from skeval.results.verdict import aspect_of
+
+
+def evaluated(results: Mapping[str, Result], aspect: str = "") -> dict[str, Result]:
+    """Return the results that have a value, of one aspect if it is given."""
+    return {
+        name: one
+        for name, one in results.items()
+        if not one.error and not math.isnan(one.value) and aspect in ("", aspect_of(one))
+    }
 
 
 def names_of_tables(results: SuiteResult) -> tuple[str, ...]:

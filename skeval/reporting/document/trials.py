@@ -9,10 +9,11 @@ from typing import Any
 
 from skeval.reporting.document.details import interval_at, mapping_at, number_at, texts_at
 from skeval.reporting.document.questions import Question, question_of, question_of_risk
+from skeval.reporting.document.tables import evaluated
 from skeval.results.power import smallest_excess
 from skeval.results.result import Contrast, Result
 from skeval.results.suite_result import SuiteResult
-from skeval.results.verdict import Verdict, aspect_of, levels_of_tests
+from skeval.results.verdict import Verdict, levels_of_tests
 
 _SAME = 1e-9
 # rates in which rare values count more, so that their points are not points of records
@@ -105,8 +106,7 @@ def collect_trials(results: SuiteResult, verdict: Verdict) -> tuple[Trial, ...]:
             table=result.table,
             smallest_leak=_smallest_leak(trial, result, levels.get(name, math.nan)),
         )
-        for name, result in results.items()
-        if aspect_of(result) == "privacy" and not result.error and not math.isnan(result.value)
+        for name, result in evaluated(results, "privacy").items()
         for trial in _trials_of(name, result, verdict)
     )
 
