@@ -10,7 +10,7 @@ from skeval.reporting.document.blocks import Comparison, ComparisonRow, RowGroup
 from skeval.reporting.document.details import mapping_at
 from skeval.reporting.document.fidelity import outcome_of_difference
 from skeval.reporting.document.numbers import score
-from skeval.reporting.document.sentences.measures import measure_note
+from skeval.reporting.document.sentences.fidelity import measure_note
 from skeval.reporting.document.spans import compose
 from skeval.results.result import Result
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from skeval.reporting.document.spans import Span
 
@@ -87,6 +88,11 @@ def hundredths(value: float | None) -> str:
 def capitalize(text: str) -> str:
     """Return a sentence whose first letter is a capital."""
     return text[:1].upper() + text[1:]
+
+
+def listed(parts: Sequence[str], last: str = "and") -> str:
+    """Return parts as a sentence lists them."""
+    return f" {last} ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
 
 
 def strong(text: str) -> Span:

@@ -11,6 +11,7 @@ from skeval.reporting.document.blocks import Document
 from skeval.reporting.document.chosen_columns import Columns
 from skeval.reporting.document.detail_pages import detail_pages
 from skeval.reporting.document.findings import Findings, find_all
+from skeval.reporting.document.numbers import listed
 from skeval.reporting.document.origin_page import origin_page
 from skeval.reporting.document.page1 import decision_page
 from skeval.reporting.document.shortening import shorten_end
@@ -68,8 +69,7 @@ def make_facts(
 ) -> tuple[Text, ...]:
     """Return the title, what was evaluated, the numbers of rows, and the date."""
     counted = [f"{sizes[role]:,} {word}" for role, word in _ROLES.items() if role in sizes]
-    listed = " and ".join(filter(None, (", ".join(counted[:-1]), *counted[-1:])))
-    rows = compose(f"{listed} rows") if counted else ()
+    rows = compose(f"{listed(counted)} rows") if counted else ()
     date = (Span(_date_of(provenance.date)),) if provenance is not None else ()
     return tuple(filter(None, ((Span(shorten_end(title, _MAX_TITLE)),), what, rows, date)))
 

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 
 from skeval.reporting.document.drawings.svg import (
     FAINT,
-    INK,
     REAL,
     SYNTHETIC,
     UNSEEN,
     area,
-    dashed_line,
     drawing,
     label,
     line,
@@ -40,7 +38,6 @@ class Histogram:
     low: str
     high: str
     extra: Bars = Bars(())
-    mark: float | None = None  # place of a dashed line, from 0 to 1
     width: float = 122.0
     height: float = 72.0
 
@@ -72,8 +69,6 @@ class Histogram:
             yield path(self._steps(self.bins.synthetic), SYNTHETIC, 1.4)
         for i, share in enumerate(self.extra.synthetic):
             yield path(self._bar(i, share, top), SYNTHETIC, 1.4)
-        if self.mark is not None:
-            yield dashed_line(self.mark * right, 0, self.mark * right, self._floor, INK)
         yield label(0, self.height - 2, self.low, anchor="start")
         yield label(right, self.height - 2, self.high, anchor="end")
 

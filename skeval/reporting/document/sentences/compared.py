@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from skeval.reporting.document.compared import ComparedFindings, Margin, Place, Standing
-from skeval.reporting.document.numbers import NOTHING, capitalize, count_word, points, score
+from skeval.reporting.document.numbers import NOTHING, capitalize, count_word, listed, points, score
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.privacy import Answer, PrivacyFindings
 from skeval.reporting.document.sentences.tiles import privacy_tile
@@ -166,16 +166,15 @@ _REASONS = {
 }
 
 
-def reason(said: str) -> Text:
+def reason(said: str) -> str:
     """Return why a metric puts neither of two tables ahead."""
-    return compose(_REASONS.get(said, said))
+    return _REASONS.get(said, said)
 
 
 def standing_words(standing: Standing, scale: float = 1.0, digits: int | None = None) -> Text:
     """Return which tables are ahead and by how much of the nearest one, or why none is."""
     if not standing.ahead:
-        reasons = [_REASONS.get(one, one) for one in standing.reasons]
-        return compose(", ".join(reasons) or "not in all tables")
+        return compose(", ".join(map(reason, standing.reasons)) or "not in all tables")
     ahead = compose("{tables}", tables=names(standing.ahead, _MAX_NAMED))
     if standing.margin is None:
         return (*ahead, *compose(" ahead"))
@@ -281,16 +280,11 @@ def _weaknesses(table: str, compared: ComparedFindings) -> Text:
         for one in weak[:_MAX_WEAK]
     ]
     more = [f"{len(weak) - len(shown)} more"] if len(weak) > len(shown) else []
-    listed = _list([*shown, *more])
     return compose(
         "However, **{table}** is nearer to a useless table than to unseen rows in {listed}.",
         table=name(table),
-        listed=listed,
+        listed=listed([*shown, *more]),
     )
-
-
-def _list(parts: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
 
 
 def mismatch_sentence(one: Mismatch) -> Text:
@@ -327,9 +321,6 @@ def privacy_words(privacy: PrivacyFindings) -> str:
     if privacy.is_alarm and clearest is not None and clearest.is_rate_of_records:
         return f"{answer}: {points(clearest.excess)} points"
     return answer
-
-
-STANDING_WORDS = {UNTOLD: "cannot be told apart"}
 
 
 # how it was compared -------------------------------------------------------------------------
@@ -414,7 +405,7 @@ FRONT_NOTE = compose(
 
 def front_alternative(front: Sequence[str]) -> str:
     """Return the drawing of two scores in words."""
-    return f"No table is better in both scores than {_list(front)}."
+    return f"No table is better in both scores than {listed(front)}."
 
 
 MAPS_NOTE = compose(

@@ -83,6 +83,13 @@ def further_sentence(fidelity: FidelityFindings, results: Mapping[str, Result]) 
 _FURTHER_WORDS = {"relational": "linked rows", "text": "texts"}
 
 
+def measure_note(worst: str, *, is_lower_better: bool) -> Text:
+    """Return which column is worst, and which way is good if it is not the usual one."""
+    where = compose("worst: {worst}", worst=name(worst)) if worst else ()
+    direction = compose("lower is better") if is_lower_better else ()
+    return (*where, *compose("; "), *direction) if where and direction else where or direction
+
+
 def loss_title(loss: PairLoss, is_loss: bool) -> Text:
     """Return the heading of the two tables of a pair."""
     lead = "The biggest loss" if is_loss else "The least similar pair"
