@@ -1,4 +1,4 @@
-"""The findings on validity and utility: checks that fall short, and what models learn."""
+"""The findings on validity and utility, that is, failed checks and the scores of models."""
 
 from __future__ import annotations
 
@@ -72,21 +72,21 @@ def _shortfall(result: Result) -> Shortfall | None:
 
 
 def _name_column(result: Result) -> str:
-    """Return the worst column, of several tables after its table."""
+    """Return the worst column, with its table in front if there are several tables."""
     column = str(mapping_at(result.details, "worst").get("column") or "")
     return f"{result.table}.{column}" if result.table and column else column
 
 
 @dataclass(frozen=True)
 class UtilityFindings:
-    """What a model learns from the synthetic rows, next to one that learns from training rows."""
+    """The score of a model of the synthetic rows next to the score of a model of training rows."""
 
     outcome: Outcome
     target: str = ""
     scoring: str = ""
     value: float = math.nan
     trained_on_real: float = math.nan
-    measure: str = ""  # the metric, if none of what models learn was evaluated
+    measure: str = ""  # the metric, if no metric of learning was evaluated
 
 
 def find_utility(results: SuiteResult) -> UtilityFindings:
@@ -106,7 +106,7 @@ def find_utility(results: SuiteResult) -> UtilityFindings:
 
 
 def _find_other_utility(results: SuiteResult) -> UtilityFindings:
-    """Return the finding of the first metric of survival, of several tables or of analyses."""
+    """Return the finding of the worst metric of survival, several tables or analyses."""
     others = evaluated(results, "utility").values()
     if not others:
         return UtilityFindings(Outcome.NOT_EVALUATED)

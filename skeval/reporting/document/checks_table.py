@@ -18,7 +18,7 @@ _ROUNDED = 0.005  # below which a score is printed as the best one
 
 
 def checks_table(results: SuiteResult) -> Table | None:
-    """Return the checks below their best value; a note names the others."""
+    """Return the checks below their best value, and name the other checks in a note."""
     titles, rows, at_best = metric_titles(results), [], []
     for name, result in evaluated(results, "diagnostic").items():
         if result.value == _best(result):

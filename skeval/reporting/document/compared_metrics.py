@@ -1,4 +1,4 @@
-"""The pages behind the first of a comparison: the rule, metric by metric, and all differences."""
+"""The further pages of a comparison, with the rule, all metrics and all differences."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _metric_row(metric: str, compared: ComparedFindings, tables: Sequence[str]) 
 
 
 def shown_value(result: Result | None) -> str:
-    """Return a value; for a privacy test the two rates that were tested."""
+    """Return a value, or the two rates of a privacy test."""
     if result is None:
         return NOTHING
     tested = result.contrast

@@ -1,4 +1,4 @@
-"""What distances between rows show: two curves, the most exposed records, and copies."""
+"""The findings on distances between rows, the most exposed records and copies."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def find_exposed_group(results: SuiteResult) -> ExposedGroup | None:
     for result in results.values():
         outliers = mapping_at(result.details, "outliers")
         worst, interval = mapping_at(outliers, "worst"), interval_at(outliers, "worst", "interval")
-        # the largest of several groups is above the average by chance alone
+        # the largest of several groups is above the average even without a leak
         if interval is None or not number_at(outliers, "p_value") < ALARM_LEVEL:
             continue
         above, up_to, auc = (number_at(worst, key) for key in ("above", "up_to", "auc"))

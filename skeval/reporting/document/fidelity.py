@@ -1,4 +1,4 @@
-"""The findings on fidelity: five values on one scale of 100 next to those of unseen rows."""
+"""The findings on fidelity, which are five values on one scale from 0 to 100."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from skeval.results.suite_result import SuiteResult
 
 
 class Scale(Enum):
-    """What one of the five values compares."""
+    """The subject that one of the five values compares."""
 
     NUMBERS = "numbers"
     CATEGORIES = "categories"
@@ -29,7 +29,7 @@ Ends = tuple[float, float]
 
 @dataclass(frozen=True)
 class Kept:
-    """One value of 100 next to that of unseen rows."""
+    """One value from 0 to 100 next to the value of unseen rows."""
 
     scale: Scale
     outcome: Outcome
@@ -40,16 +40,16 @@ class Kept:
 
     @property
     def loss(self) -> float:
-        """How far the value is below that of unseen rows; 0 if these are not known."""
+        """How far the value is below the value of unseen rows, or 0 if that value is unknown."""
         return 0.0 if self.unseen is None else self.unseen - self.value
 
 
 @dataclass(frozen=True)
 class FidelityFindings:
-    """The five values and what they show together."""
+    """The five values and their common outcome."""
 
     kept: tuple[Kept, ...]
-    further: Mapping[str, Outcome] = field(default_factory=dict)  # of texts, keys and sequences
+    further: Mapping[str, Outcome] = field(default_factory=dict)  # for texts, keys and sequences
 
     @property
     def outcome(self) -> Outcome:
@@ -60,7 +60,7 @@ class FidelityFindings:
 
     @property
     def deciding(self) -> Kept | None:
-        """The value that the outcome is about: the one that differs most from unseen rows."""
+        """The value that decides the outcome, because it differs most from unseen rows."""
         own = [one for one in self.kept if one.outcome is self.outcome and one.result]
         if self.outcome in (Outcome.AS_GOOD, Outcome.NO_TEST):
             pairs = self.get(Scale.PAIRS)
@@ -74,13 +74,13 @@ class FidelityFindings:
 
     @property
     def is_relation_lost(self) -> bool:
-        """Whether pairs of columns or their associations are below those of unseen rows."""
+        """Whether pairs of columns or their associations are below the baseline."""
         pairs = (self.get(scale) for scale in (Scale.PAIRS, Scale.ASSOCIATIONS))
         return any(one.outcome is Outcome.BELOW for one in pairs)
 
     @property
     def n_below(self) -> int:
-        """How many of the five are below those of unseen rows."""
+        """How many values are below the baseline."""
         return sum(one.outcome is Outcome.BELOW for one in self.kept)
 
 
@@ -137,7 +137,7 @@ def _map_interval(result: Result, to_hundred: Callable[[float], float]) -> Ends 
 
 
 def outcome_of_difference(result: Result) -> Outcome:
-    """Return how a value compares with that of unseen rows, by the interval of the difference."""
+    """Return how a value compares with its baseline, by the interval of the difference."""
     difference = difference_to_unseen(result)
     sign = result.tags.sign if result.tags is not None else 0
     if difference is None or sign == 0 or "gap" in result.details:
@@ -153,7 +153,7 @@ def outcome_of_difference(result: Result) -> Outcome:
 
 
 def difference_to_unseen(result: Result) -> Ends | None:
-    """Return the interval of value minus baseline; for utility the metric's own."""
+    """Return the interval of value minus baseline, which metrics of utility state themselves."""
     if result.difference is not None:
         return result.difference
     if result.tags is None or result.tags.aspect != "utility":

@@ -1,4 +1,4 @@
-"""Measures without a row on the first page, as rows of a value next to that of unseen rows."""
+"""Measures without a row on the first page, next to the values of unseen rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LEGEND = (("value", "synthetic rows"), ("reference", "unseen rows"), ("interval"
 def measure_rows(
     title: str, results: Mapping[str, Result], titles: Mapping[str, str]
 ) -> Comparison:
-    """Return one row per measure, those of which a high value of 100 is good on one axis."""
+    """Return one row per measure. Measures from 0 (worst) to 100 (best) share one axis."""
     rows = tuple(_row(titles[name], result) for name, result in results.items())
     return Comparison(
         name="measures",

@@ -1,4 +1,4 @@
-"""Numbers as reports print them: rates in percent, differences in points, scores in decimals."""
+"""Numbers as reports print them, for example rates in percent and differences in points."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def of_100(share: float) -> str:
 
 
 def count(n: float) -> str:
-    """Return a number of rows or attempts; a mean of counts is rounded."""
+    """Return a number of rows or attempts. A mean of counts is rounded."""
     return f"{n:,.0f}"
 
 
@@ -96,7 +96,7 @@ def listed(parts: Sequence[str], last: str = "and") -> str:
 
 
 def strong(text: str) -> Span:
-    """Return a number that stands out."""
+    """Return a number in bold type."""
     return Span(text, strong=True)
 
 

@@ -1,4 +1,4 @@
-"""The page on what relates several tables: keys, numbers of children, and sequences."""
+"""The page on the keys, numbers of children and sequences of several tables."""
 
 from __future__ import annotations
 

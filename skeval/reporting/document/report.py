@@ -44,7 +44,7 @@ def make_document(
 
 
 def choose_title(title: str, provenance: Provenance | None, default: str) -> str:
-    """Return the title that was given, or that of the release file."""
+    """Return the given title, the title of the release file, or the default."""
     release = provenance.release if provenance is not None else None
     return title.strip() or (release.title if release is not None else "") or default
 

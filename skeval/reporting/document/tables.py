@@ -1,4 +1,4 @@
-"""Parts of results: those that have a value, and those of one of several tables."""
+"""Parts of results, that is, results with a value and results of one of several tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from skeval.results.verdict import aspect_of
 
 
 def evaluated(results: Mapping[str, Result], aspect: str = "") -> dict[str, Result]:
-    """Return the results that have a value, of one aspect if it is given."""
+    """Return the results with a value, optionally for one aspect."""
     return {
         name: one
         for name, one in results.items()
@@ -22,12 +22,12 @@ def evaluated(results: Mapping[str, Result], aspect: str = "") -> dict[str, Resu
 
 
 def names_of_tables(results: SuiteResult) -> tuple[str, ...]:
-    """Return the names of the tables; none if there is only one, which has no name."""
+    """Return the names of the tables. A single table has no name."""
     return tuple(dict.fromkeys(one.table for one in results.values() if one.table))
 
 
 def results_of_table(results: SuiteResult, table: str) -> SuiteResult:
-    """Return the results of one table; without a name those of metrics of all tables."""
+    """Return the results of one table, or of metrics on all tables if the name is empty."""
     provenance = results.provenance
     own = {name: one for name, one in results.items() if one.table == table}
     if not table:

@@ -1,4 +1,4 @@
-"""The page on free text: what is copied, and how alike texts are; no word of a text is shown."""
+"""The page on free text, with copies and similarities. No word of a text is shown."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from skeval.reporting.document.blocks import (
     RowGroup,
     Table,
 )
-from skeval.reporting.document.columns import read_shares
 from skeval.reporting.document.details import mapping_at, number_at
 from skeval.reporting.document.drawings.overlay import Overlay
 from skeval.reporting.document.findings import Findings
@@ -26,6 +25,7 @@ from skeval.reporting.document.numbers import count, score
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.sentences import texts as say
 from skeval.reporting.document.sentences.cases import kind_note
+from skeval.reporting.document.shares import read_shares
 from skeval.reporting.document.spans import Text, compose, name
 from skeval.reporting.document.tables import evaluated
 from skeval.reporting.document.trials import Trial
@@ -114,6 +114,6 @@ def _lengths(results: dict[str, Result]) -> Iterator[Figure]:
     for result in results.values():
         for column in mapping_at(result.details, "marginals"):
             if shares := read_shares(result, column):
-                svg = Overlay(shares.real, shares.synthetic, shares.unseen).to_svg()
+                svg = Overlay(shares).to_svg()
                 words = say.LENGTHS_ALTERNATIVE
                 yield Figure("lengths", f"Lengths of texts: {column}", say.LENGTHS_NOTE, svg, words)

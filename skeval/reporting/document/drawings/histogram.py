@@ -1,4 +1,4 @@
-"""The histogram of a column: real rows filled, synthetic rows a line, unseen rows dashed."""
+"""The histogram of a column in real, synthetic and unseen rows."""
 
 from __future__ import annotations
 
@@ -16,28 +16,20 @@ from skeval.reporting.document.drawings.svg import (
     line,
     path,
 )
+from skeval.reporting.document.shares import Shares
 
 _BOTTOM, _GAP, _BAR = 11.0, 4.0, 8.0
 _MAX_EXTRA = 3.0  # height of an extra bar, in heights of the highest bin
 
 
 @dataclass(frozen=True)
-class Bars:
-    """The shares of bins in up to three tables, and of single values next to them."""
-
-    real: Sequence[float]
-    synthetic: Sequence[float] = ()
-    unseen: Sequence[float] = ()
-
-
-@dataclass(frozen=True)
 class Histogram:
     """Bins of one width on an axis from `low` to `high`; extra bars have no place on it."""
 
-    bins: Bars
+    bins: Shares
     low: str
     high: str
-    extra: Bars = Bars(())
+    extra: Shares
     width: float = 122.0
     height: float = 72.0
 
@@ -74,8 +66,7 @@ class Histogram:
 
     def _top(self) -> float:
         """Return the share at the upper edge, which extra bars do not flatten."""
-        own = max([0.0, *self.bins.real, *self.bins.synthetic, *self.bins.unseen])
-        extra = max([0.0, *self.extra.real, *self.extra.synthetic, *self.extra.unseen])
+        own, extra = self.bins.largest, self.extra.largest
         return max(own, min(extra, _MAX_EXTRA * own) if own else extra) or 1.0
 
     def _up(self, share: float, top: float) -> float:

@@ -37,7 +37,7 @@ ASPECTS = {
 
 
 def compared_title(compared: ComparedFindings) -> Text:
-    """Return which table is ahead and what to do, or that none can be recommended."""
+    """Return which table is ahead and should be used, or that there is no recommendation."""
     decided = compared.decided
     if decided.outcome is Conclusion.TAKE:
         table = name(decided.tables[0])
@@ -99,7 +99,7 @@ def _ruled_out(compared: ComparedFindings) -> Text:
 
 
 def _against(compared: ComparedFindings) -> Text:
-    """Return in what the recommended table is behind another one that remains."""
+    """Return the aspect in which the recommended table is behind another remaining table."""
     decided = compared.decided
     if decided.outcome is not Conclusion.TAKE:
         return ()
@@ -172,7 +172,7 @@ def reason(said: str) -> str:
 
 
 def standing_words(standing: Standing, scale: float = 1.0, digits: int | None = None) -> Text:
-    """Return which tables are ahead and by how much of the nearest one, or why none is."""
+    """Return which tables are ahead and by how much, or why there are none."""
     if not standing.ahead:
         return compose(", ".join(map(reason, standing.reasons)) or "not in all tables")
     ahead = compose("{tables}", tables=names(standing.ahead, _MAX_NAMED))
@@ -194,7 +194,7 @@ def margin_words(margin: Margin, scale: float = 1.0, digits: int | None = None) 
 
 
 def lead_sentence(lead: Lead, compared: ComparedFindings) -> Text:
-    """Return by what one table is ahead of another one, and by how much."""
+    """Return the aspect in which one table is ahead of another one, and by how much."""
     margin = compared.margin_of(lead)
     first = f"**{{better}}** is ahead of {{worse}} in {ASPECTS[lead.facet]}"
     values: dict[str, Text | Span | str] = {"better": name(lead.better), "worse": name(lead.worse)}
@@ -348,7 +348,7 @@ AHEAD = (
 
 
 def untold(compared: ComparedFindings) -> Iterator[Text]:
-    """Yield what the comparison does not tell: ties, missing metrics, and what tests show."""
+    """Yield the limits of the comparison, for example ties and missing metrics."""
     standings = [compared.standing_of(metric) for metric in compared.comparison.metrics]
     n_tied = sum(UNTOLD in one.reasons for one in standings)
     if n_tied:
@@ -387,7 +387,7 @@ DIFFERENCES_NOTE = compose("The value of the first table minus the value of the 
 
 
 def caveats(compared: ComparedFindings) -> Iterator[Text]:
-    """Yield where results were not made alike."""
+    """Yield the differences in how results were evaluated."""
     n_known = len(compared.decided.mismatches)
     for text in compared.comparison.caveats()[n_known:]:
         yield compose("{text}", text=text)
@@ -420,7 +420,7 @@ def map_alternative(table: str) -> str:
 
 
 def not_in_all(compared: ComparedFindings) -> Iterator[Text]:
-    """Yield the metrics that some table lacks, with the reasons."""
+    """Yield the metrics without a value for some table, with the reasons."""
     for metric, why in compared.comparison.lacking().items():
         title = Span(compared.titles[metric], strong=True)
         if len({*why.values()}) == 1 and len(why) == len(compared.tables):

@@ -25,7 +25,7 @@ def distances_title(closer: Trial | None) -> Text:
 
 
 def distances_deck(closer: Trial | None) -> Text:
-    """Return what the test of distances shows."""
+    """Return the result of the test of distances."""
     if closer is None or not closer.is_tested:
         return ()
     if closer.is_significant:
@@ -125,13 +125,13 @@ _CHANGED = re.compile(r"rows \((?:any )?(.+) left out\)")
 
 
 def changed_cells(copies: Copies) -> str:
-    """Return in which cells copies differ from training rows; empty if they are equal."""
+    """Return the cells in which copies differ from training rows, or an empty text."""
     found = _CHANGED.fullmatch(copies.what)
     return found[1] if found else ""
 
 
 def kind_of_copies(copies: Copies) -> str:
-    """Return what kind of copies was counted."""
+    """Return the kind of copies."""
     if changed_cells(copies):
         return "Changed copies"
     return "Near copies" if copies.form.startswith("near") else "Exact copies"

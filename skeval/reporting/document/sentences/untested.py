@@ -1,4 +1,4 @@
-"""What was not tested, and what a reader should check."""
+"""The sentences on missing tests and on columns that a reader should check."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MAX_NAMED = 3
 
 
 def untested_sentence(results: SuiteResult, noun: Noun) -> Text:
-    """Return what was not tested; it ends with the sentence that every report needs."""
+    """Return the missing tests, and a closing sentence that every report needs."""
     of_privacy = [
         result.tags
         for result in results.values()
