@@ -1,4 +1,4 @@
-"""Results as figures and documents: displays draw one thing, renderers a whole report."""
+"""Results as figures of one subject each (displays) and as whole reports (renderers)."""
 
 from skeval.reporting.displays.accumulation import MDADisplay
 from skeval.reporting.displays.base import Display, register_display

@@ -1,4 +1,4 @@
-"""What results ask of this package: the functions of `skeval.results.rendering.Rendering`."""
+"""The functions of `skeval.results.rendering.Rendering`."""
 
 from __future__ import annotations
 
@@ -65,5 +65,5 @@ def write(results: Any, path: str | Path, form: Form, **settings: Any) -> Path:
 
 
 def read_pdf(path: str | Path) -> AttachedReport:
-    """Return what is attached to a report that was written as a PDF."""
+    """Return the results and settings that are attached to a PDF report."""
     return read_report(path)

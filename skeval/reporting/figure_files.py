@@ -1,4 +1,4 @@
-"""Figures of matplotlib as files: the same bytes each time."""
+"""Figures of matplotlib as files with reproducible bytes."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ _MAX_NAME = 60  # letters of a file's name
 
 
 class FigureRenderer:
-    """Writes each figure of a suite's results to a file of its own in a folder.
+    """Writes each figure of a suite's results to a separate file in a folder.
 
     These are the figures of ``plot()``: all scores, each result that has a figure, each column and
     each pair of columns.
@@ -70,7 +70,7 @@ class FigureRenderer:
         self.format = format
 
     def render(self, results: SuiteResult | Comparison, path: str | Path) -> Path:
-        """Write the figures; none is written unless all could be drawn.
+        """Write all figures, or no figure if one of them cannot be drawn.
 
         Parameters
         ----------
@@ -87,7 +87,7 @@ class FigureRenderer:
         Raises
         ------
         InvalidParameterError
-            If there is no such format.
+            If `format` is not among the options.
         """
         if self.format not in _FORMATS:
             raise InvalidParameterError(
@@ -109,7 +109,7 @@ class FigureRenderer:
         return path
 
     def _displays(self, results: SuiteResult) -> Iterator[tuple[str, Display]]:
-        """Yield each display with its name: all scores, then results, columns and pairs."""
+        """Yield the displays of scores, results, columns and pairs with their names."""
         yield "scores", ScoresDisplay(results)
         for name, result in results.items():
             if math.isnan(result.value):
@@ -134,7 +134,7 @@ class FigureRenderer:
 
 
 def _file_name(text: str, taken: set[str]) -> str:
-    """Return a name that any file system takes and that no other figure has."""
+    """Return a unique name that is valid in any file system."""
     words = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:_MAX_NAME] or "figure"
     name, n = words, 1
     while name in taken:

@@ -1,4 +1,4 @@
-"""Letters that cannot be trusted: controls, direction marks and surrogates become code points."""
+"""Replacement of invisible letters, such as controls and surrogates, by their code points."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 LINE_ENDS = "\t\n\r\v\f\x85\u2028\u2029"
-JOINERS = "\u200c\u200d"  # of Persian, of Indic languages and of emoji
+JOINERS = "\u200c\u200d"  # needed in Persian, Indic languages and emoji
 _INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Cn")  # controls, direction marks, surrogates, private use
 
 

@@ -1,4 +1,4 @@
-"""Results as a section of Markdown, as model cards have them: page 1 in words, and all numbers."""
+"""Results as a section of Markdown for model cards, with the headline and all numbers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _RULES = {"left": "---", "right": "---:"}
 
 
 def markdown(results: SuiteResult, *, title: str, level: int) -> str:
-    """Return a section of Markdown; see :meth:`skeval.SuiteResult.to_markdown`."""
+    """Return a section of Markdown, as :meth:`skeval.SuiteResult.to_markdown` documents it."""
     pages = make_document(results, is_short=True).pages
     numbers = [block for page in pages if page.name == "numbers" for block in page.blocks]
     blocks = [f"{'#' * level} {_escape(title)}"]

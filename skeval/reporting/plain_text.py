@@ -1,4 +1,4 @@
-"""Blocks of a document as plain text: the headline, and a table in columns of letters."""
+"""Blocks of a document as plain text, such as the headline and tables."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def _headline_of(document: Document) -> Headline:
 
 
 def suite_text(results: SuiteResult) -> str:
-    """Return the scores as a table that fits a terminal; long names are cut in the middle."""
+    """Return the scores as a table for a terminal, in which long names are shortened."""
     return "\n".join(table_lines(shorten_names(score_table(results), _MAX_NAME)))
 
 
 def table_lines(table: Table) -> Iterator[str]:
-    """Yield the lines of a table, its heads first; columns are as wide as their cells."""
+    """Yield the head and the rows of a table. Columns are as wide as their cells."""
     rows = [tuple(map(cell_text, row)) for _, group in table.groups for row in group]
     columns = list(zip(table.heads, *rows, strict=True))
     widths = [max(map(len, column)) for column in columns]

@@ -1,4 +1,4 @@
-"""Results in words, without any figure: the functions of `skeval.results.rendering.Wording`."""
+"""Results in words, that is, the functions of `skeval.results.rendering.Wording`."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def table(results: SuiteResult) -> str:
 
 
 def finding(result: Result, is_alarm: bool | None = None, is_shifted: bool = False) -> str:
-    """Return the sentences on one metric; empty if the metric failed."""
+    """Return the sentences on one metric, or an empty text if the metric failed."""
     return finding_sentences(result, is_alarm, is_shifted)
 
 
 def markdown(results: Result | SuiteResult, *, title: str, level: int) -> str:
-    """Return a section of Markdown; one result is a suite of its own."""
+    """Return a section of Markdown for a suite or for one result."""
     if isinstance(results, Result):
         results = SuiteResult({results.metric or "value": results})
     return markdown_section.markdown(results, title=title, level=level)

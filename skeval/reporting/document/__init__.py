@@ -1,3 +1,3 @@
-"""What a report contains, as plain data that templates print."""
+"""The content of a report as plain data, which templates print."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The page with all numbers: one line per metric."""
+"""The page with all numbers, one line per metric."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _values(result: Result) -> tuple[str, str, str, str]:
 
 
 def interval_words(interval: tuple[float, float] | None) -> str:
-    """Return an interval, of which the upper end may be open; nothing if there is none."""
+    """Return an interval, whose upper end may be open, or an empty text."""
     if interval is None or math.isnan(sum(interval)):
         return ""
     low, high = interval
@@ -134,7 +134,7 @@ def outcome_of_result(name: str, result: Result, found: Findings) -> Outcome:
 
 
 def _skipped_metrics(found: Findings, titles: dict[str, str]) -> Iterator[Text]:
-    """Yield the metrics without a value with the reason, those of one reason together."""
+    """Yield the metrics without a value together with their common reason."""
     by_reason: dict[str, list[str]] = {}
     for name, result in found.results.items():
         if result.error:
@@ -145,7 +145,7 @@ def _skipped_metrics(found: Findings, titles: dict[str, str]) -> Iterator[Text]:
 
 
 def _warnings(found: Findings, titles: dict[str, str]) -> Iterator[Text]:
-    """Yield the warnings about the tables, and then those of metrics, each once."""
+    """Yield each warning once, first about the tables and then about metrics."""
     for notice in dict.fromkeys(map(str, found.results.notices)):
         yield (Span(notice),)
     by_text: dict[str, list[str]] = {}

@@ -23,7 +23,7 @@ def trial_row(
     answer: str,
     limit: float | None = None,
 ) -> ComparisonRow:
-    """Return the two rates of a trial in percent; without rates, a row without numbers."""
+    """Return the two rates of a trial in percent, or a row without numbers."""
     if trial is None or not trial.has_tested_numbers:
         return ComparisonRow(label, note, outcome, answer, NOTHING, NOTHING)
     return ComparisonRow(

@@ -1,4 +1,4 @@
-"""The kinds of block that a document is made of: data only, without position, color or markup."""
+"""The kinds of block in a document. Blocks are data without position, color or markup."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from skeval.reporting.document.spans import Text
 
 @dataclass(frozen=True)
 class Block:
-    """A part of a page; templates find it by its name."""
+    """A part of a page. Templates find it by its name."""
 
     name: str
 
@@ -105,7 +105,7 @@ class Comparison(Block):
 
 @dataclass(frozen=True)
 class Dot:
-    """The value of one table in a row; without a value there is no dot."""
+    """The value of one table in a row. There is a dot only if there is a value."""
 
     outcome: Outcome
     value: float | None = None
@@ -190,7 +190,7 @@ class PictureRows(Block):
 
 @dataclass(frozen=True)
 class HeatCell:
-    """A cell of a table of percentages; without a share it has too few rows to be shown."""
+    """A cell of a table of percentages. A cell without a share has too few rows to be shown."""
 
     shown: str
     share: float | None
@@ -226,7 +226,7 @@ class Paragraphs(Block):
 
 @dataclass(frozen=True)
 class Entry:
-    """One item of a list: a term, its outcome if it has one, and text."""
+    """One item of a list, which has a term, a text, and sometimes an outcome."""
 
     term: Text
     text: Text
@@ -276,7 +276,7 @@ class Figure(Block):
 
 @dataclass(frozen=True)
 class SignOff(Block):
-    """Lines to fill in by hand, and what identifies the report."""
+    """Lines to fill in by hand, and a footer that identifies the report."""
 
     title: str
     fields: tuple[str, ...]
@@ -294,7 +294,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Document:
-    """A report as plain data: the only thing that templates read."""
+    """A report as plain data, which is all that templates read."""
 
     title: str
     facts: tuple[Text, ...]
@@ -305,7 +305,7 @@ class Document:
     keywords: tuple[str, ...] = field(default=("synthetic data", "evaluation"))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain lists, mappings, texts and numbers; blocks state their kind."""
+        """Return plain lists, mappings, texts and numbers. Each block has an entry for its kind."""
         content = asdict(self, dict_factory=_plain_items)
         for page, own in zip(self.pages, content["pages"], strict=True):
             for block, data in zip(page.blocks, own["blocks"], strict=True):

@@ -1,4 +1,4 @@
-"""The findings on validity and utility: checks that fall short, and what models learn."""
+"""The findings on validity and utility, that is, failed checks and the scores of models."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from skeval.reporting.document.details import mapping_at, number_at, texts_at
 from skeval.reporting.document.fidelity import outcome_of_difference
 from skeval.reporting.document.outcomes import Outcome
+from skeval.reporting.document.tables import evaluated
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
-from skeval.results.verdict import aspect_of, is_quoted
+from skeval.results.verdict import is_quoted
 
 _SLACK = 0.02  # by which a check without an interval may be below unseen rows
 
@@ -45,11 +46,7 @@ class ValidityFindings:
 
 def find_validity(results: SuiteResult) -> ValidityFindings:
     """Return the checks of columns, types, ranges and categories."""
-    checks = {
-        name: result
-        for name, result in results.items()
-        if aspect_of(result) == "validity" and not result.error and not math.isnan(result.value)
-    }
+    checks = evaluated(results, "validity")
     short = [one for result in checks.values() if (one := _shortfall(result))]
     short.sort(key=lambda one: one.value - one.expected)
     is_of_keys = any(
@@ -75,30 +72,26 @@ def _shortfall(result: Result) -> Shortfall | None:
 
 
 def _name_column(result: Result) -> str:
-    """Return the worst column, of several tables after its table."""
+    """Return the worst column, with its table in front if there are several tables."""
     column = str(mapping_at(result.details, "worst").get("column") or "")
     return f"{result.table}.{column}" if result.table and column else column
 
 
 @dataclass(frozen=True)
 class UtilityFindings:
-    """What a model learns from the synthetic rows, next to one that learns from training rows."""
+    """The score of a model of the synthetic rows next to the score of a model of training rows."""
 
     outcome: Outcome
     target: str = ""
     scoring: str = ""
     value: float = math.nan
     trained_on_real: float = math.nan
-    measure: str = ""  # the metric, if none of what models learn was evaluated
+    measure: str = ""  # the metric, if no metric of learning was evaluated
 
 
 def find_utility(results: SuiteResult) -> UtilityFindings:
     """Return the finding of the metric that summaries quote on learning."""
-    learned = [
-        result
-        for result in results.values()
-        if is_quoted(result, "learning") and not result.error and not math.isnan(result.value)
-    ]
+    learned = [one for one in evaluated(results).values() if is_quoted(one, "learning")]
     if not learned:
         return _find_other_utility(results)
     result = min(learned, key=lambda one: one.value - (one.baseline or 0.0))
@@ -113,12 +106,8 @@ def find_utility(results: SuiteResult) -> UtilityFindings:
 
 
 def _find_other_utility(results: SuiteResult) -> UtilityFindings:
-    """Return the finding of the first metric of survival, of several tables or of analyses."""
-    others = [
-        result
-        for result in results.values()
-        if aspect_of(result) == "utility" and not result.error and not math.isnan(result.value)
-    ]
+    """Return the finding of the worst metric of survival, several tables or analyses."""
+    others = evaluated(results, "utility").values()
     if not others:
         return UtilityFindings(Outcome.NOT_EVALUATED)
     worst_first = (Outcome.BELOW, Outcome.AS_GOOD, Outcome.CLOSER, Outcome.NO_TEST)

@@ -10,20 +10,17 @@ from skeval.reporting.document.metric_titles import metric_titles
 from skeval.reporting.document.numbers import score
 from skeval.reporting.document.sentences import columns as say
 from skeval.reporting.document.spans import compose
+from skeval.reporting.document.tables import evaluated
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
-from skeval.results.verdict import aspect_of
 
 _ROUNDED = 0.005  # below which a score is printed as the best one
 
 
 def checks_table(results: SuiteResult) -> Table | None:
-    """Return the checks below their best value; a note names the others."""
+    """Return the checks below their best value, and name the other checks in a note."""
     titles, rows, at_best = metric_titles(results), [], []
-    for name, result in results.items():
-        is_check = aspect_of(result) == "validity" and not result.error
-        if not is_check or math.isnan(result.value):
-            continue
+    for name, result in evaluated(results, "validity").items():
         if result.value == _best(result):
             at_best.append(titles[name])
             continue

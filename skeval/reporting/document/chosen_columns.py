@@ -1,4 +1,4 @@
-"""The columns and pairs that a report shows, of those that the results hold."""
+"""The choice of columns and pairs that a report shows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def choose_section(columns: Columns, table: str, section: str) -> Chosen:
 
 
 def choose_names(names: Sequence[str], chosen: Chosen) -> list[str]:
-    """Return the first names, or those that were chosen in this order; all if None."""
+    """Return the first names, the chosen names in this order, or all names if None."""
     if chosen is None:
         return list(names)
     if isinstance(chosen, int | np.integer):
@@ -36,7 +36,7 @@ def choose_names(names: Sequence[str], chosen: Chosen) -> list[str]:
 def choose_pairs(
     pairs: Sequence[PairMap], names: Sequence[str], chosen: Chosen, *, is_all: bool
 ) -> tuple[PairMap, ...]:
-    """Return the pairs of the chosen columns; some of those that agree are left out.
+    """Return the pairs of the chosen columns without some pairs that agree.
 
     All pairs are returned if columns were chosen by name, or if all were asked for.
     """

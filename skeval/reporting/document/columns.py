@@ -1,4 +1,4 @@
-"""The findings on single columns: which differ from the training data more than unseen rows."""
+"""The findings on single columns, which are compared with the training data."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from skeval.reporting.document.details import mapping_at, number_at
 from skeval.reporting.document.outcomes import Outcome
+from skeval.reporting.document.shares import Shares, read_shares
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import TEST_LEVEL
 
@@ -16,17 +17,8 @@ _MIN_COVERAGE, _MIN_MISSING = 0.9, 0.01
 
 
 @dataclass(frozen=True)
-class Shares:
-    """The shares of the bins or categories of a column by table; real data are pooled."""
-
-    real: tuple[float, ...]
-    synthetic: tuple[float, ...]
-    unseen: tuple[float, ...] = ()
-
-
-@dataclass(frozen=True)
 class ColumnFinding:
-    """The similarity of one column, and what else is known of it."""
+    """The similarity of one column and further facts about it."""
 
     column: str
     kind: str
@@ -41,7 +33,7 @@ class ColumnFinding:
 
     @property
     def gap(self) -> float:
-        """How far the value is below that of unseen rows, or below 1."""
+        """How far the value is below the value of unseen rows, or below 1."""
         return (1.0 if self.unseen is None else self.unseen) - self.value
 
 
@@ -66,7 +58,9 @@ def find_columns(results: SuiteResult) -> tuple[ColumnFinding, ...]:
                     _outcome(value, unseen, p_value),
                     value,
                     None if math.isnan(unseen) else unseen,
-                    _shares(results, column),
+                    next(
+                        filter(None, (read_shares(one, column) for one in results.values())), None
+                    ),
                     _number(results, "RangeCoverage", "columns", column),
                     _number(results, "CategoryCoverage", "columns", column),
                     _number(results, "MissingValueSimilarity", "shares", column, "synthetic"),
@@ -89,21 +83,6 @@ def _outcome(value: float, unseen: float, p_value: float) -> Outcome:
 def _number(results: SuiteResult, metric: str, *keys: str) -> float:
     own = (result for result in results.values() if result.metric == metric and not result.error)
     return next((number_at(result.details, *keys) for result in own), math.nan)
-
-
-def _shares(results: SuiteResult, column: str) -> Shares | None:
-    for result in results.values():
-        shares = mapping_at(result.details, "marginals", column, "shares")
-        try:
-            real, synthetic, unseen = (
-                tuple(float(share) for share in shares.get(role, ()))
-                for role in ("train", "synthetic", "holdout")
-            )
-        except (TypeError, ValueError):
-            continue
-        if real and len(real) == len(synthetic):
-            return Shares(real, synthetic, unseen if len(unseen) == len(real) else ())
-    return None
 
 
 def worth_mentioning(finding: ColumnFinding) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""The findings on several synthetic tables: each by itself, and which is ahead in what."""
+"""The findings on several synthetic tables, and the differences between the tables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from skeval.results.verdict import aspect_of, is_quoted
 
 
 class Place(Enum):
-    """What the rule says of one table."""
+    """The place of one table by the rule of recommendation."""
 
     RECOMMENDED = "recommended"
     TIED = "tied"
@@ -33,7 +33,7 @@ class Place(Enum):
 
 @dataclass(frozen=True)
 class Margin:
-    """By how much a table is ahead of another one by a metric; both ends are above 0."""
+    """The interval by which a table is ahead of another one. Both ends are above 0."""
 
     metric: str
     better: str
@@ -49,7 +49,7 @@ class Margin:
 
 @dataclass(frozen=True)
 class Standing:
-    """Which tables are ahead of another one by a metric and behind none, or why none is."""
+    """The tables that are ahead by a metric and behind no table, or why there are none."""
 
     ahead: tuple[str, ...] = ()
     margin: Margin | None = None
@@ -76,7 +76,7 @@ class ComparedFindings:
 
     @property
     def decided(self) -> Recommendation:
-        """What the rule says."""
+        """The recommendation."""
         return self.comparison.recommendation
 
     @property
@@ -86,7 +86,7 @@ class ComparedFindings:
 
     @property
     def learning(self) -> str:
-        """The metric of what models learn; empty if there is none."""
+        """The metric of learning, or an empty text."""
         for metric in self.comparison.metrics:
             if any(is_quoted(one, "learning") for one in self.results_of(metric).values()):
                 return metric
@@ -111,7 +111,7 @@ class ComparedFindings:
         return Standing(ahead, closest, () if margins else tuple(reasons))
 
     def margins(self, metric: str, pair: Sequence[str] = ()) -> list[Margin]:
-        """Return the differences by which a table is ahead, of one pair if it is given."""
+        """Return the differences by which a table is ahead, for one pair if it is given."""
         found = []
         for row in self.differences.get(metric, ()):
             better = str(row["ahead"])

@@ -1,4 +1,4 @@
-"""The pages behind the first of a comparison: the rule, metric by metric, and all differences."""
+"""The further pages of a comparison, with the rule, all metrics and all differences."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _standing(compared: ComparedFindings) -> Table:
     for table in compared.comparison:
         cells = [Cell((name(table),))]
         for aspect in standing.index:
-            words = say.STANDING_WORDS.get(standing.loc[aspect, table], standing.loc[aspect, table])
+            words = say.reason(standing.loc[aspect, table])
             mean = float(scores.loc[table, aspect]) if aspect in scores else math.nan
             shown = "" if math.isnan(mean) else f", {score(mean)}"
             cells.append(Cell(compose(f"{words}{shown}")))
@@ -117,7 +117,7 @@ def _metric_row(metric: str, compared: ComparedFindings, tables: Sequence[str]) 
 
 
 def shown_value(result: Result | None) -> str:
-    """Return a value; for a privacy test the two rates that were tested."""
+    """Return a value, or the two rates of a privacy test."""
     if result is None:
         return NOTHING
     tested = result.contrast
@@ -163,7 +163,9 @@ def _difference_rows(metric: str, compared: ComparedFindings) -> Iterator[tuple[
     for row in compared.differences.get(metric, ()):
         ends = float(row["low"]), float(row["high"])
         between = "" if math.isnan(ends[0]) else " to ".join(score(end, ends) for end in ends)
-        ahead: Text = (name(str(row["ahead"])),) if row["ahead"] else say.reason(str(row["said"]))
+        ahead: Text = (
+            (name(str(row["ahead"])),) if row["ahead"] else compose(say.reason(str(row["said"])))
+        )
         yield (
             Cell(compose("{title}", title=compared.titles[metric])),
             Cell((name(str(row["first"])),)),

@@ -1,4 +1,4 @@
-"""The first page of a comparison: which table is ahead, and each table on common axes."""
+"""The first page of a comparison, with the table that is ahead and all tables on common axes."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _table_row(table: TableFindings) -> tuple[Cell, ...]:
 
 
 def privacy_dots(compared: ComparedFindings) -> DotRows:
-    """Return the eight rows of privacy: by how many points an attack works better, by table."""
+    """Return the eight rows of privacy, with the excess of each table in points."""
     rows = tuple(_privacy_row(question, compared) for question in Question)
     ends = [dot.value for row in rows for dot in row.dots if dot.value is not None]
     low = min(-5.0, 5.0 * math.floor(min(ends, default=0.0) / 5.0))
@@ -140,7 +140,7 @@ def _privacy_dot(answer: Answer) -> Dot:
 
 
 def fidelity_dots(compared: ComparedFindings) -> DotRows:
-    """Return the five rows of fidelity and what models learn, of 100, by table."""
+    """Return the five rows of fidelity and the row of utility, from 0 to 100."""
     rows = [_fidelity_row(scale, compared) for scale in Scale]
     if utility := _utility_row(compared):
         rows.append(utility)
@@ -194,7 +194,7 @@ def _values_note(dots: Sequence[Dot], reference: float | None, what: str = "unse
 
 
 def _utility_row(compared: ComparedFindings) -> DotRow | None:
-    """Return what models learn; None if no model was trained, or on another scale."""
+    """Return the scores of models, or None if there are no scores between 0 and 1."""
     found = [one.found.utility for one in compared.tables]
     known = [one for one in found if 0.0 <= one.value <= 1.0]
     if not known:

@@ -1,4 +1,4 @@
-"""The drawings of a comparison: tables by two mean scores, and all tables on one map."""
+"""The drawings of a comparison, which are tables by two mean scores and maps of all tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from skeval.reporting.document.shortening import shorten_name
 
 _MAX_NAME = 28
 _ROLES = {"train": "Training", "holdout": "Unseen"}
-_SAME = 0.01  # of a cell, to which the edges of maps agree
+_SAME = 0.01  # fraction of a cell by which the edges of equal maps may differ
 
 
 def compared_pictures(compared: ComparedFindings) -> Iterator[Block]:

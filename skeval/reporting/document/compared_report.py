@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from skeval.reporting.document.blocks import Document, Page
-from skeval.reporting.document.compared import ComparedFindings, find_compared
+from skeval.reporting.document.compared import find_compared
 from skeval.reporting.document.compared_metrics import (
     RULES,
     differences_page,
@@ -15,14 +15,12 @@ from skeval.reporting.document.compared_metrics import (
 )
 from skeval.reporting.document.compared_page1 import choice_page
 from skeval.reporting.document.origin_page import make_origin_page
-from skeval.reporting.document.report import MAX_TITLE, choose_title, date_of, timestamp_of
-from skeval.reporting.document.shortening import shorten_end
-from skeval.reporting.document.spans import Span, Text, compose
+from skeval.reporting.document.report import choose_title, make_facts, make_footer, timestamp_of
+from skeval.reporting.document.spans import compose
 from skeval.results.comparison import Comparison
 from skeval.results.provenance import InputRecord
 
 TITLE = "Synthetic tables compared"
-_ROLES = {"train": "training", "holdout": "unseen"}
 
 
 def make_comparison_document(
@@ -31,7 +29,11 @@ def make_comparison_document(
     """Return the report of several synthetic tables as plain data."""
     compared = find_compared(comparison)
     title = choose_title(title, compared.first.provenance, TITLE)
-    facts, footer = _facts(compared, title), _footer(compared)
+    first = compared.first
+    sizes = {role: n for role, n in first.results.sizes.items() if role != "synthetic"}
+    what = compose(f"{len(compared.tables)} tables")
+    facts = make_facts(title, what, sizes, first.provenance)
+    footer = make_footer(first.provenance, is_of_several=True)
     later = facts[:2]
     pages: list[Page] = [choice_page(compared, facts, footer)]
     if not is_short:
@@ -44,24 +46,6 @@ def make_comparison_document(
     return Document(
         title, facts, tuple(pages), footer, timestamp=timestamp_of(compared.first.provenance)
     )
-
-
-def _facts(compared: ComparedFindings, title: str) -> tuple[Text, ...]:
-    """Return the title, the number of tables, the sizes of the real tables, and the date."""
-    sizes, provenance = compared.first.results.sizes, compared.first.provenance
-    counted = [f"{sizes[role]:,} {word}" for role, word in _ROLES.items() if role in sizes]
-    facts = [(Span(shorten_end(title, MAX_TITLE)),), (Span(f"{len(compared.tables)} tables"),)]
-    if counted:
-        facts.append((Span(f"{' and '.join(counted)} rows"),))
-    if provenance is not None:
-        facts.append((Span(date_of(provenance.date)),))
-    return tuple(facts)
-
-
-def _footer(compared: ComparedFindings) -> Text:
-    provenance = compared.first.provenance
-    version = f"skeval {provenance.version} \N{MIDDLE DOT} " if provenance is not None else ""
-    return (Span(f"{version}details from page 2"),)
 
 
 def _inputs(comparison: Comparison) -> Iterator[InputRecord]:

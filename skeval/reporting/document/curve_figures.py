@@ -1,4 +1,4 @@
-"""The curves that each report has: distances to the closest row, and precision against recall."""
+"""The curves of distances to the closest row, and of precision against recall."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages behind the first: of one table, or of what relates several tables, and of each."""
+"""The pages behind the first page, for one table or for several tables."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DETAILS = (
 
 
 def detail_pages(found: Findings, facts: tuple[Text, ...]) -> Iterator[Page]:
-    """Yield the pages of one table, or those of all tables together and then of each table."""
+    """Yield the pages of one table, or first the common pages and then the pages of each table."""
     tables = names_of_tables(found.results)
     if not tables:
         yield from _pages(found, facts)

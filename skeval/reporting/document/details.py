@@ -14,14 +14,14 @@ _UNREADABLE = (TypeError, ValueError)
 
 
 def mapping_at(content: Any, *keys: str) -> Mapping[str, Any]:
-    """Return the mapping under these keys, each within the one before; empty if there is none."""
+    """Return the mapping under these nested keys, or an empty mapping."""
     for key in keys:
         content = content.get(key) if isinstance(content, Mapping) else None
     return content if isinstance(content, Mapping) else {}
 
 
 def number_at(content: Any, *keys: str) -> float:
-    """Return the number under these keys; nan if there is none."""
+    """Return the number under these keys, or nan."""
     *outer, last = keys
     try:
         return as_float(mapping_at(content, *outer).get(last))
@@ -30,7 +30,7 @@ def number_at(content: Any, *keys: str) -> float:
 
 
 def interval_at(content: Any, *keys: str) -> tuple[float, float] | None:
-    """Return the two finite ends under these keys; None if there are none."""
+    """Return the two finite ends under these keys, or None."""
     *outer, last = keys
     ends = mapping_at(content, *outer).get(last)
     try:
@@ -41,7 +41,7 @@ def interval_at(content: Any, *keys: str) -> tuple[float, float] | None:
 
 
 def list_at(content: Any, *keys: str) -> list[Any]:
-    """Return the list or array under these keys as a list; empty if there is none."""
+    """Return the list or array under these keys as a list, or an empty list."""
     *outer, last = keys
     found = mapping_at(content, *outer).get(last)
     if isinstance(found, np.ndarray) and found.ndim:
@@ -60,12 +60,12 @@ def matrix_at(details: Any, key: str) -> np.ndarray | None:
 
 
 def texts_at(content: Any, *keys: str) -> tuple[str, ...]:
-    """Return the texts in a list under these keys; empty if there is none."""
+    """Return the texts in a list under these keys, or an empty tuple."""
     return tuple(map(str, list_at(content, *keys)))
 
 
 def numbers_at(content: Any, *keys: str) -> tuple[float, ...]:
-    """Return the finite numbers in a list under these keys; empty if one is no number."""
+    """Return the finite numbers in a list under these keys, or an empty tuple."""
     try:
         values = tuple(map(as_float, list_at(content, *keys)))
     except _UNREADABLE:

@@ -1,4 +1,4 @@
-"""What distances between rows show: two curves, the most exposed records, and copies."""
+"""The findings on distances between rows, the most exposed records and copies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from skeval.reporting.document.details import (
     numbers_at,
     texts_at,
 )
-from skeval.reporting.document.trials import EXPOSED
+from skeval.reporting.document.trials import EXPOSED, Counts
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import ALARM_LEVEL, aspect_of
 
@@ -42,14 +42,6 @@ class ExposedGroup:
     auc_of_all: float
 
 
-@dataclass(frozen=True)
-class MostConfident:
-    """How many of the records that the attack is most confident about are training records."""
-
-    k: float
-    fraction: float
-
-
 def find_distance_curves(results: SuiteResult) -> tuple[DistanceCurve, ...]:
     """Return the curves of the first metric that has quantiles of distances."""
     for result in results.values():
@@ -70,7 +62,7 @@ def find_exposed_group(results: SuiteResult) -> ExposedGroup | None:
     for result in results.values():
         outliers = mapping_at(result.details, "outliers")
         worst, interval = mapping_at(outliers, "worst"), interval_at(outliers, "worst", "interval")
-        # the largest of several groups is above the average by chance alone
+        # the largest of several groups is above the average even without a leak
         if interval is None or not number_at(outliers, "p_value") < ALARM_LEVEL:
             continue
         above, up_to, auc = (number_at(worst, key) for key in ("above", "up_to", "auc"))
@@ -86,31 +78,23 @@ def find_exposed_columns(results: SuiteResult, alarms: Iterable[str]) -> tuple[s
     return tuple(dict.fromkeys(names))
 
 
-def find_most_confident(results: SuiteResult) -> MostConfident | None:
-    """Return what is known of the records that the attack ranks highest."""
+def find_most_confident(results: SuiteResult) -> Counts | None:
+    """Return how many of the records that the attack ranks highest are training records."""
     for result in results.values():
         known = result.details.get("precision_at")
         first = known[0] if isinstance(known, list | tuple) and known else None
         k, fraction = number_at(first, "k"), number_at(first, "precision")
         if k >= 1.0 and 0.0 <= fraction <= 1.0:
-            return MostConfident(k, fraction)
+            return Counts(round(k * fraction), k)
     return None
 
 
-@dataclass(frozen=True)
-class UniqueRows:
-    """How many real rows have a combination of values that no other row has."""
-
-    n_unique: float
-    n: float
-
-
-def find_unique_rows(results: SuiteResult) -> UniqueRows | None:
-    """Return how many real rows would be picked out if they were released as they are."""
+def find_unique_rows(results: SuiteResult) -> Counts | None:
+    """Return how many real rows have a combination of values that no other row has."""
     for result in results.values():
         n, n_unique = (number_at(result.details, "alone", key) for key in ("n", "n_alone"))
         if n_unique <= n:
-            return UniqueRows(n_unique, n)
+            return Counts(n_unique, n)
     return None
 
 

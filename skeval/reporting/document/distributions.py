@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from skeval.reporting.document.columns import Shares
 from skeval.reporting.document.details import mapping_at, number_at, texts_at
+from skeval.reporting.document.shares import Shares
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.utils.formatting import as_float
@@ -26,7 +26,7 @@ class Distribution:
 
     column: str
     ends: tuple[str, str] | None  # None for categories
-    labels: tuple[str, ...]  # of the categories
+    labels: tuple[str, ...]  # one per category
     shares: Shares
     extra_labels: tuple[str, ...]  # single numbers or pooled categories, missing and new values
     extra: Shares

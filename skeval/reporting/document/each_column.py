@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from skeval.reporting.document.blocks import Block, Headline, Page, Picture, PictureRow, PictureRows
 from skeval.reporting.document.chosen_columns import Columns, choose_names, choose_section
-from skeval.reporting.document.columns import Shares
 from skeval.reporting.document.distributions import Distribution, find_distributions
 from skeval.reporting.document.drawings.category_bars import MAX_BARS, CategoryBars
-from skeval.reporting.document.drawings.histogram import Bars, Histogram
+from skeval.reporting.document.drawings.histogram import Histogram
 from skeval.reporting.document.sentences import appendix as say
 from skeval.reporting.document.shortening import shorten_name
 from skeval.reporting.document.spans import Text, name
@@ -46,17 +45,11 @@ def _row(one: Distribution) -> PictureRow:
 
 def _draw_bins(one: Distribution) -> str:
     low, high = one.ends or ("", "")
-    return Histogram(_bars(one.shares), low, high, _bars(one.extra)).to_svg()
-
-
-def _bars(shares: Shares) -> Bars:
-    return Bars(shares.real, shares.synthetic, shares.unseen)
+    return Histogram(one.shares, low, high, one.extra).to_svg()
 
 
 def _draw_categories(one: Distribution) -> str:
-    """Return the most frequent categories; if all are rare, what they are pooled to."""
+    """Return the most frequent categories, or the pooled categories if all are rare."""
     labels, shares = (one.labels, one.shares) if one.labels else (one.extra_labels, one.extra)
     kept = sorted(sorted(range(len(labels)), key=lambda i: -shares.real[i])[:MAX_BARS])
-    known = (shares.real, shares.synthetic, shares.unseen)
-    real, synthetic, unseen = ([own[i] for i in kept] if own else [] for own in known)
-    return CategoryBars([labels[i] for i in kept], real, synthetic, unseen).to_svg()
+    return CategoryBars([labels[i] for i in kept], shares.pick(kept)).to_svg()

@@ -1,4 +1,4 @@
-"""The findings on fidelity: five values on one scale of 100 next to those of unseen rows."""
+"""The findings on fidelity, which are five values on one scale from 0 to 100."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from enum import Enum
 
 from skeval.reporting.document.details import number_at
 from skeval.reporting.document.outcomes import Outcome
+from skeval.reporting.document.tables import evaluated
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 
 
 class Scale(Enum):
-    """What one of the five values compares."""
+    """The subject that one of the five values compares."""
 
     NUMBERS = "numbers"
     CATEGORIES = "categories"
@@ -28,7 +29,7 @@ Ends = tuple[float, float]
 
 @dataclass(frozen=True)
 class Kept:
-    """One value of 100 next to that of unseen rows."""
+    """One value from 0 to 100 next to the value of unseen rows."""
 
     scale: Scale
     outcome: Outcome
@@ -39,16 +40,16 @@ class Kept:
 
     @property
     def loss(self) -> float:
-        """How far the value is below that of unseen rows; 0 if these are not known."""
+        """How far the value is below the value of unseen rows, or 0 if that value is unknown."""
         return 0.0 if self.unseen is None else self.unseen - self.value
 
 
 @dataclass(frozen=True)
 class FidelityFindings:
-    """The five values and what they show together."""
+    """The five values and their common outcome."""
 
     kept: tuple[Kept, ...]
-    further: Mapping[str, Outcome] = field(default_factory=dict)  # of texts, keys and sequences
+    further: Mapping[str, Outcome] = field(default_factory=dict)  # for texts, keys and sequences
 
     @property
     def outcome(self) -> Outcome:
@@ -59,7 +60,7 @@ class FidelityFindings:
 
     @property
     def deciding(self) -> Kept | None:
-        """The value that the outcome is about: the one that differs most from unseen rows."""
+        """The value that decides the outcome, because it differs most from unseen rows."""
         own = [one for one in self.kept if one.outcome is self.outcome and one.result]
         if self.outcome in (Outcome.AS_GOOD, Outcome.NO_TEST):
             pairs = self.get(Scale.PAIRS)
@@ -73,13 +74,13 @@ class FidelityFindings:
 
     @property
     def is_relation_lost(self) -> bool:
-        """Whether pairs of columns or their associations are below those of unseen rows."""
+        """Whether pairs of columns or their associations are below the baseline."""
         pairs = (self.get(scale) for scale in (Scale.PAIRS, Scale.ASSOCIATIONS))
         return any(one.outcome is Outcome.BELOW for one in pairs)
 
     @property
     def n_below(self) -> int:
-        """How many of the five are below those of unseen rows."""
+        """How many values are below the baseline."""
         return sum(one.outcome is Outcome.BELOW for one in self.kept)
 
 
@@ -99,24 +100,15 @@ def find_fidelity(results: SuiteResult) -> FidelityFindings:
     """Return the five values of fidelity."""
     further = {
         name: outcome_of_difference(result)
-        for name, result in results.items()
-        if _is_further(result) and not result.error and not math.isnan(result.value)
+        for name, result in evaluated(results, "fidelity").items()
+        if result.tags is not None and not result.tags.needs.isdisjoint(_FURTHER)
     }
     return FidelityFindings(tuple(_find(scale, results) for scale in Scale), further)
 
 
-def _is_further(result: Result) -> bool:
-    tags = result.tags
-    return tags is not None and tags.aspect == "fidelity" and not tags.needs.isdisjoint(_FURTHER)
-
-
 def _find(scale: Scale, results: SuiteResult) -> Kept:
     metric, to_hundred = _METRICS[scale]
-    own = {
-        name: result
-        for name, result in results.items()
-        if result.metric == metric and not result.error and not math.isnan(result.value)
-    }
+    own = {name: one for name, one in evaluated(results).items() if one.metric == metric}
     if not own:
         return Kept(scale, Outcome.NOT_EVALUATED)
     # if there are several tables, the one that is worst compared with its unseen rows
@@ -145,7 +137,7 @@ def _map_interval(result: Result, to_hundred: Callable[[float], float]) -> Ends 
 
 
 def outcome_of_difference(result: Result) -> Outcome:
-    """Return how a value compares with that of unseen rows, by the interval of the difference."""
+    """Return how a value compares with its baseline, by the interval of the difference."""
     difference = difference_to_unseen(result)
     sign = result.tags.sign if result.tags is not None else 0
     if difference is None or sign == 0 or "gap" in result.details:
@@ -161,7 +153,7 @@ def outcome_of_difference(result: Result) -> Outcome:
 
 
 def difference_to_unseen(result: Result) -> Ends | None:
-    """Return the interval of value minus baseline; for utility the metric's own."""
+    """Return the interval of value minus baseline, which metrics of utility state themselves."""
     if result.difference is not None:
         return result.difference
     if result.tags is None or result.tags.aspect != "utility":

@@ -37,12 +37,12 @@ _DRAWN_ELSEWHERE = frozenset(
 )
 _BETWEEN_FACTS = " \N{MIDDLE DOT}"
 _UNNEEDED = re.compile(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>", re.DOTALL)
-_STYLE = re.compile(r"<style.*?</style>", re.DOTALL)  # of all elements, so of a whole web page
+_STYLE = re.compile(r"<style.*?</style>", re.DOTALL)  # it would apply to the whole web page
 _ID, _USED = re.compile(r' id="([^"]*)"'), re.compile(r'(?:url\(|href=")#([^")]+)')
 _LINK = re.compile(r' (?:xlink:)?href="(?!#|data:image/png)[^"]*"')
 _FONT = re.compile(r"font: (?:(\w+) )?([\d.]+)px ([^;\"]+)")
 _NARROW, WIDE, _MAX_NARROW = 3.2, 6.6, 5.6  # inches
-_MIN_TALL, _MAX_TALL = 2.2, 2.8  # the latter for one row of panels
+_MIN_TALL, _MAX_TALL = 2.2, 2.8  # the second value for one row of panels
 
 
 def figures_of(results: SuiteResult, displays: Collection[str]) -> list[Block]:
@@ -74,7 +74,7 @@ def _has_curves(result: Result) -> bool:
 
 
 def own_figures(results: SuiteResult) -> list[Block]:
-    """Return the figures that no other part of a document has, such as those of custom metrics."""
+    """Return the figures without another place in a document, for example of custom metrics."""
     elsewhere = _DRAWN_ELSEWHERE | ON_DISTANCES | ON_UTILITY
     return figures_of(results, {*map(_display_name, results.values())} - elsewhere)
 

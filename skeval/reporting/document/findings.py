@@ -1,4 +1,4 @@
-"""Everything that a report says of results, as typed values, found once."""
+"""The findings on results, as typed values on which all sentences of a report are based."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MAX_UNUSABLE = 50.0  # relations kept of 100, below which a table is of no use 
 
 @dataclass(frozen=True)
 class Findings:
-    """What one table's results show."""
+    """The findings on the results of one synthetic table."""
 
     results: SuiteResult
     privacy: PrivacyFindings
@@ -62,7 +62,7 @@ def find_all(results: SuiteResult) -> Findings:
 
 
 def find_table(found: Findings, table: str) -> Findings:
-    """Return the findings on one of several tables; the verdict is the one over all tables."""
+    """Return the findings on one of several tables, with the verdict on all tables."""
     return _find(results_of_table(found.results, table), found.privacy.verdict)
 
 
@@ -80,7 +80,7 @@ def _find(results: SuiteResult, verdict: Verdict) -> Findings:
 
 
 def _find_loss(results: SuiteResult) -> PairLoss | None:
-    """Return the largest loss, of several tables that of the table that loses most."""
+    """Return the largest loss, which is the largest of all tables if there are several."""
     tables = names_of_tables(results)
     if not tables:
         return find_loss(results)

@@ -36,7 +36,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class PairLoss:
-    """A pair of columns in real and in synthetic rows; a cell of few rows is None."""
+    """A pair of columns in real and in synthetic rows. A cell of few rows is None."""
 
     pair: PairMap
     rows: Axis
@@ -73,7 +73,7 @@ class PairLoss:
 
     @property
     def is_lost(self) -> bool:
-        """Whether the columns are associated in real rows, and not in synthetic ones."""
+        """Whether the columns are associated in real rows but not in synthetic rows."""
         is_kept = self.pair.synthetic_association > _MAX_KEPT
         return self.pair.real_association >= _MIN_LOST and not is_kept
 

@@ -1,4 +1,4 @@
-"""The matrices of the appendix: similarities of all columns and pairs, and further associations."""
+"""The matrices of the appendix, with similarities and with further associations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures without a row on the first page, as rows of a value next to that of unseen rows."""
+"""Measures without a row on the first page, next to the values of unseen rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from skeval.reporting.document.blocks import Comparison, ComparisonRow, RowGroup
 from skeval.reporting.document.details import mapping_at
 from skeval.reporting.document.fidelity import outcome_of_difference
 from skeval.reporting.document.numbers import score
-from skeval.reporting.document.sentences.measures import measure_note
+from skeval.reporting.document.sentences.fidelity import measure_note
 from skeval.reporting.document.spans import compose
 from skeval.results.result import Result
 
@@ -20,7 +20,7 @@ LEGEND = (("value", "synthetic rows"), ("reference", "unseen rows"), ("interval"
 def measure_rows(
     title: str, results: Mapping[str, Result], titles: Mapping[str, str]
 ) -> Comparison:
-    """Return one row per measure, those of which a high value of 100 is good on one axis."""
+    """Return one row per measure. Measures from 0 (worst) to 100 (best) share one axis."""
     rows = tuple(_row(titles[name], result) for name, result in results.items())
     return Comparison(
         name="measures",

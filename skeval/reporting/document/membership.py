@@ -1,4 +1,4 @@
-"""What the attack on membership finds at few false alarms."""
+"""The records that the attack on membership finds at few false alarms."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class MembershipCurve:
     at: tuple[FoundAt, ...]
 
     def found_at(self, false_alarms: float) -> FoundAt | None:
-        """Return what is found at a rate of false alarms."""
+        """Return the entry at a rate of false alarms, or None."""
         return next((one for one in self.at if abs(one.false_alarms - false_alarms) < 1e-9), None)
 
 

@@ -10,7 +10,7 @@ from skeval.utils.formatting import title_of
 
 
 def metric_titles(results: SuiteResult) -> dict[str, str]:
-    """Return the title of each result, with its table; if several are of one class, its name."""
+    """Return the title of each result, with its name if several are of one class."""
     titles = {name: _title(name, result) for name, result in results.items()}
     n_same = Counter(titles.values())
     return {

@@ -1,8 +1,9 @@
-"""Numbers as reports print them: rates in percent, differences in points, scores in decimals."""
+"""Numbers as reports print them, for example rates in percent and differences in points."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from skeval.reporting.document.spans import Span
 
@@ -52,7 +53,7 @@ def of_100(share: float) -> str:
 
 
 def count(n: float) -> str:
-    """Return a number of rows or attempts; a mean of counts is rounded."""
+    """Return a number of rows or attempts. A mean of counts is rounded."""
     return f"{n:,.0f}"
 
 
@@ -89,8 +90,13 @@ def capitalize(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def listed(parts: Sequence[str], last: str = "and") -> str:
+    """Return parts as a sentence lists them."""
+    return f" {last} ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
+
+
 def strong(text: str) -> Span:
-    """Return a number that stands out."""
+    """Return a number in bold type."""
     return Span(text, strong=True)
 
 

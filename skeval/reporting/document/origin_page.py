@@ -1,4 +1,4 @@
-"""The last page: where the results come from, what the metrics are, and the sign-off."""
+"""The page with the provenance of the results, the definitions and the sign-off."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def make_origin_page(
 
 
 def _threshold_table(tables: Mapping[str, SuiteResult]) -> Table | None:
-    """Return all thresholds that were agreed with what was measured, and if named, the table."""
+    """Return all agreed thresholds with the measured values, by table if there are several."""
     rows = tuple(
         (
             *([Cell((name(table),))] if table else []),
@@ -102,7 +102,7 @@ def _input_table(inputs: Sequence[InputRecord]) -> Table:
 
 
 def _settings(provenance: Provenance) -> tuple[Text, ...]:
-    """Return what is needed to evaluate again."""
+    """Return the settings that are needed to repeat the evaluation."""
     seeds = sorted(set(provenance.seeds.values()))
     packages = ", ".join(f"{package} {version}" for package, version in provenance.packages.items())
     lines = [f"skeval {provenance.version}, evaluated on {provenance.date}."]

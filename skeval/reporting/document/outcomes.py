@@ -8,7 +8,7 @@ from skeval.results.verdict import SEVERE_EXCESS
 
 
 class Outcome(Enum):
-    """What was found of one question; templates choose shape and color by the value."""
+    """The finding on one question. Templates choose shape and color by its value."""
 
     LEAK = "leak"
     COPIES = "copies"

@@ -1,4 +1,4 @@
-"""The first page: what was found, how bad it is, where, and what to do."""
+"""The first page, with the finding, its severity, its place and the next steps."""
 
 from __future__ import annotations
 

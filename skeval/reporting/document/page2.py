@@ -1,4 +1,4 @@
-"""The second page: every attack, sorted by its excess, and what is known of membership."""
+"""The page on attacks, sorted by their excess, and on membership."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from skeval.reporting.document.spans import Text, compose
 from skeval.reporting.document.trials import Trial
 
 MAX_ROWS = 22
-_MAX_LETTERS, _SECOND_LINE = 26, 0.4  # of a name on one line; height of a further line in rows
+_MAX_LETTERS, _SECOND_LINE = 26, 0.4  # per line of a name, and the height of a second line in rows
 
 
 def attacks_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
@@ -95,7 +95,7 @@ def _attack_rows(trials: Sequence[Trial], found: Findings) -> Comparison:
 
 
 def _n_rows_on_page(trials: Sequence[Trial]) -> int:
-    """Return how many rows the page has room for, by the number of lines of their names."""
+    """Return how many rows fit on the page, which depends on the lines of their names."""
     lines = (1.0 + _SECOND_LINE * (len(trial.column) > _MAX_LETTERS) for trial in trials)
     return sum(place <= MAX_ROWS for place in accumulate(lines))
 

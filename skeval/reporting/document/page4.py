@@ -14,11 +14,12 @@ from skeval.reporting.document.blocks import (
     Paragraphs,
 )
 from skeval.reporting.document.checks_table import checks_table
-from skeval.reporting.document.columns import ColumnFinding, Shares, find_columns
+from skeval.reporting.document.columns import ColumnFinding, find_columns
 from skeval.reporting.document.drawings.overlay import Overlay
 from skeval.reporting.document.findings import Findings
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.sentences import columns as say
+from skeval.reporting.document.shares import Shares
 from skeval.reporting.document.spans import Text, compose, name
 
 _MAX_ROWS, _MIN_ROWS = 14, 6
@@ -72,4 +73,4 @@ def _draw(shares: Shares) -> str:
     n = len(shares.real)
     while n > 1 and not any(one[n - 1] for one in (shares.real, shares.synthetic)):
         n -= 1
-    return Overlay(shares.real[:n], shares.synthetic[:n], shares.unseen[:n]).to_svg()
+    return Overlay(shares.pick(range(n))).to_svg()

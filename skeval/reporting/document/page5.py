@@ -58,7 +58,7 @@ def pair_row(pair: PairMap) -> PictureRow:
 
 
 def draw_associations(associations: Associations, title: str = "Associations") -> PictureRows:
-    """Return the matrices of real rows, of synthetic rows, and their difference."""
+    """Return the matrices of real and synthetic rows, and their difference."""
     real, synthetic = associations.real, associations.synthetic
     pictures = _three(real, synthetic, STRENGTH, 1.0, "Associations of all pairs of columns")
     note = say.associations_note(associations)

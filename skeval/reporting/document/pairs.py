@@ -1,4 +1,4 @@
-"""The findings on pairs of columns: the least similar ones, and all associations."""
+"""The findings on pairs of columns and on all associations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 
 ASSOCIATIONS = "PhikMatrixDifference"
-_N_OUTSIDE = 2  # the last two places of an axis: missing, and outside of the training data
+_N_OUTSIDE = (
+    2  # last places of an axis, for missing cells and for values outside of the training data
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +26,7 @@ class PairMap:
 
     columns: tuple[str, str]
     axes: tuple[Any, ...]
-    shares: np.ndarray  # of real rows; 0 for cells with few rows
+    shares: np.ndarray  # fractions of real rows, and 0 for cells with few rows
     synthetic_shares: np.ndarray
     similarity: float
     ceiling: float
@@ -35,12 +37,12 @@ class PairMap:
 
     @property
     def real(self) -> np.ndarray:
-        """The shares of real rows on both axes; nan for cells with few rows."""
+        """The shares of real rows on both axes, with nan for cells with few rows."""
         return _on_axes(self.shares)
 
     @property
     def synthetic(self) -> np.ndarray:
-        """The shares of synthetic rows on both axes; nan for cells with few rows."""
+        """The shares of synthetic rows on both axes, with nan for cells with few rows."""
         return _on_axes(self.synthetic_shares)
 
     @property
@@ -63,7 +65,7 @@ class Associations:
     synthetic: np.ndarray
 
     def between(self, columns: Sequence[str]) -> tuple[float, float]:
-        """Return the association of two columns in real and in synthetic rows; nan if unknown."""
+        """Return the association of two columns in real and in synthetic rows, or nan."""
         if not set(columns) <= set(self.names):
             return math.nan, math.nan
         i, j = map(self.names.index, columns)
@@ -81,7 +83,7 @@ class Associations:
 
 
 def find_pairs(results: SuiteResult) -> tuple[PairMap, ...]:
-    """Return the pairs that the results contain; first those furthest below their ceiling."""
+    """Return the pairs in the results, sorted by how far they are below their ceiling."""
     associations = find_associations(results)
     for result in results.values():
         if any(matrix_at(result.details, key) is None for key in ("matrix", "ceiling")):

@@ -1,4 +1,4 @@
-"""The findings on privacy: the strongest evidence for each question, and what was missing."""
+"""The findings on privacy, with the strongest evidence for each question."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class PrivacyFindings:
-    """What the tests of privacy found, as typed values."""
+    """The findings of the tests of privacy, as typed values."""
 
     verdict: Verdict
     trials: tuple[Trial, ...]
@@ -88,7 +88,7 @@ class PrivacyFindings:
 
     @property
     def n_copies(self) -> int:
-        """How many units of the training data are copied, by chance or not."""
+        """How many units of the training data are copied."""
         counts = (one for one in self.counted if not one.form.startswith("near"))
         return max((one.train.n for one in counts), default=0)
 
@@ -123,7 +123,7 @@ class PrivacyFindings:
 
 
 def find_privacy(results: SuiteResult, verdict: Verdict) -> PrivacyFindings:
-    """Return what the results show of privacy; the verdict may be one over more results."""
+    """Return the findings on privacy. The verdict may include further results."""
     trials = collect_trials(results, verdict)
     significant = [trial for trial in trials if trial.is_significant]
     clearest = min(significant, key=_rank, default=None)
@@ -183,7 +183,7 @@ def _answer(
     elif copied:
         outcome = Outcome.COPIES
     elif question is Question.COPIES and any(r.copies for r in results.values()):
-        outcome = Outcome.NONE_FOUND  # the count of copies has a rule of its own
+        outcome = Outcome.NONE_FOUND  # copies are counted by another rule
     else:
         outcome = Outcome.NONE_FOUND if strongest.is_tested else Outcome.NO_TEST
     return Answer(question, outcome, strongest, len(own), None, copied)
@@ -219,7 +219,7 @@ def _may_answer(result: Result, question: Question) -> bool:
 
 
 def _columns_of_leak(significant: Iterable[Trial]) -> tuple[str, ...]:
-    """Return the columns in which significant attacks work, those of the largest excess first."""
+    """Return the columns in which significant attacks work, sorted by the excess."""
     columns: dict[str, None] = {}
     for trial in sorted(significant, key=lambda t: (not t.is_rate_of_records, -t.excess)):
         own = (trial.column,) if trial.column else trial.columns
@@ -238,7 +238,7 @@ _OBSTACLES = {
 
 
 def _obstacle(results: SuiteResult, verdict: Verdict) -> Obstacle | None:
-    """Return what keeps the tests from a conclusion, if there is anything."""
+    """Return why the tests do not allow a conclusion, or None."""
     if not verdict.n_tests:
         if is_whole_population(results.notices):
             return Obstacle.WHOLE_POPULATION

@@ -8,7 +8,7 @@ from skeval.results.result import Result
 
 
 class Question(Enum):
-    """What an attacker tries to do, or what the synthetic rows show without an attacker."""
+    """The goal of an attacker, or a property of the synthetic rows without an attacker."""
 
     PICK_OUT = "pick out"
     MEMBERSHIP = "membership"

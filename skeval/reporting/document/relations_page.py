@@ -1,4 +1,4 @@
-"""The page on what relates several tables: keys, numbers of children, and sequences."""
+"""The page on the keys, numbers of children and sequences of several tables."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from skeval.reporting.document.metric_titles import metric_titles
 from skeval.reporting.document.numbers import NOTHING, count, rate, score
 from skeval.reporting.document.sentences import relations as say
 from skeval.reporting.document.spans import Text, compose, name
+from skeval.reporting.document.tables import evaluated
 from skeval.results.result import Result
 from skeval.results.verdict import aspect_of
 
@@ -23,8 +24,8 @@ def relations_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
     """Return the page on keys, children and sequences; None if none was measured."""
     own = {
         name: result
-        for name, result in found.results.items()
-        if _is_of_relations(result) and not result.error and result.value == result.value
+        for name, result in evaluated(found.results).items()
+        if _is_of_relations(result)
     }
     if not own:
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Mapping
 
 from skeval.reporting.document.all_numbers import numbers_page
 from skeval.reporting.document.appendix import appendix_pages
@@ -10,6 +11,7 @@ from skeval.reporting.document.blocks import Document
 from skeval.reporting.document.chosen_columns import Columns
 from skeval.reporting.document.detail_pages import detail_pages
 from skeval.reporting.document.findings import Findings, find_all
+from skeval.reporting.document.numbers import listed
 from skeval.reporting.document.origin_page import origin_page
 from skeval.reporting.document.page1 import decision_page
 from skeval.reporting.document.shortening import shorten_end
@@ -19,7 +21,7 @@ from skeval.results.suite_result import SuiteResult
 
 TITLE = "Synthetic data report"
 _ROLES = {"train": "training", "holdout": "unseen", "synthetic": "synthetic"}
-MAX_TITLE = 60  # letters
+_MAX_TITLE = 60  # letters
 _N_HASH = 8  # digits of a hash that the footer shows
 
 
@@ -29,7 +31,7 @@ def make_document(
     """Return the report of one table's results as plain data."""
     found = find_all(results)
     title = choose_title(title, found.provenance, TITLE)
-    facts, footer = _facts(found, title), _footer(found.provenance)
+    facts, footer = _facts(found, title), make_footer(found.provenance)
     later = facts[:2]
     pages = [decision_page(found, facts, footer)]
     if not is_short:
@@ -42,15 +44,15 @@ def make_document(
 
 
 def choose_title(title: str, provenance: Provenance | None, default: str) -> str:
-    """Return the title that was given, or that of the release file."""
+    """Return the given title, the title of the release file, or the default."""
     release = provenance.release if provenance is not None else None
     return title.strip() or (release.title if release is not None else "") or default
 
 
 def _facts(found: Findings, title: str) -> tuple[Text, ...]:
     """Return the title, the table, its sizes and the date."""
-    provenance, sizes = found.provenance, found.results.sizes
-    facts: list[Text] = [(Span(shorten_end(title, MAX_TITLE)),)]
+    provenance = found.provenance
+    what: Text = ()
     if provenance is not None:
         n = len(provenance.columns)
         what = compose("{n} {columns}", n=n, columns="column" if n == 1 else "columns")
@@ -59,21 +61,24 @@ def _facts(found: Findings, title: str) -> tuple[Text, ...]:
             what = (Span(tables), *what)
         if file := _file(provenance, "synthetic"):
             what = (name(file), Span(", "), *what)
-        facts.append(what)
+    return make_facts(title, what, found.results.sizes, provenance)
+
+
+def make_facts(
+    title: str, what: Text, sizes: Mapping[str, int], provenance: Provenance | None
+) -> tuple[Text, ...]:
+    """Return the title, what was evaluated, the numbers of rows, and the date."""
     counted = [f"{sizes[role]:,} {word}" for role, word in _ROLES.items() if role in sizes]
-    if counted:
-        listed = " and ".join(filter(None, (", ".join(counted[:-1]), counted[-1])))
-        facts.append((Span(f"{listed} rows"),))
-    if provenance is not None:
-        facts.append((Span(date_of(provenance.date)),))
-    return tuple(facts)
+    rows = compose(f"{listed(counted)} rows") if counted else ()
+    date = (Span(_date_of(provenance.date)),) if provenance is not None else ()
+    return tuple(filter(None, ((Span(shorten_end(title, _MAX_TITLE)),), what, rows, date)))
 
 
 def _file(provenance: Provenance, role: str) -> str:
     return next((one.file for one in provenance.inputs if one.role == role), "")
 
 
-def date_of(text: str) -> str:
+def _date_of(text: str) -> str:
     """Return a date as people write it."""
     try:
         day = dt.datetime.fromisoformat(text)
@@ -82,14 +87,15 @@ def date_of(text: str) -> str:
     return f"{day.day} {day:%b %Y}"
 
 
-def _footer(provenance: Provenance | None) -> Text:
-    if provenance is None:
-        return (Span("details from page 2"),)
-    cells = next((one.cells for one in provenance.inputs if one.role == "synthetic"), "")
-    parts = [f"skeval {provenance.version}"]
-    if cells:
-        parts.append(f"synthetic table sha256 {cells[:_N_HASH]}\N{HORIZONTAL ELLIPSIS}")
-    return (Span(" \N{MIDDLE DOT} ".join([*parts, "details from page 2"])),)
+def make_footer(provenance: Provenance | None, *, is_of_several: bool = False) -> Text:
+    """Return the version, and the hash of the synthetic table if there is one table."""
+    parts = ["details from page 2"]
+    if provenance is not None:
+        inputs = () if is_of_several else provenance.inputs
+        hashes = (one.cells[:_N_HASH] for one in inputs if one.role == "synthetic" and one.cells)
+        shown = [f"synthetic table sha256 {one}\N{HORIZONTAL ELLIPSIS}" for one in hashes]
+        parts = [f"skeval {provenance.version}", *shown, *parts]
+    return (Span(" \N{MIDDLE DOT} ".join(parts)),)
 
 
 def timestamp_of(provenance: Provenance | None) -> int:

@@ -88,7 +88,7 @@ def _scale_of(result: Result) -> float | None:
 
 
 def shown_value(result: Result, value: float) -> str:
-    """Return a value on its own scale: of 100, in percent for rates of privacy, or in decimals."""
+    """Return a value on its scale, which is 0 to 100, percent for rates of privacy, or decimals."""
     if _scale_of(result) == 100.0:
         return hundredths(value)
     is_rate = result.contrast is None or result.contrast.share

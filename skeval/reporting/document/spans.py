@@ -12,7 +12,7 @@ _FIELD = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True)
 class Span:
-    """A piece of text; a name is printed in isolation, because it may be of any alphabet."""
+    """A piece of text. Names are printed in isolation, because they may use any alphabet."""
 
     text: str
     strong: bool = False
@@ -24,7 +24,7 @@ Value = str | int | Span | Text
 
 
 def compose(template: str, **values: Value) -> Text:
-    """Fill the fields of a sentence; two asterisks around a part of the template make it strong.
+    """Fill the fields of a sentence. Two asterisks around a part of the template make it strong.
 
     Only the template is read as markup. The text of a value is printed as it is.
     """
@@ -50,7 +50,7 @@ def _fill(part: str, strong: bool, values: dict[str, Value]) -> Iterator[Span]:
 
 
 def join(spans: Sequence[Span]) -> Text:
-    """Return spans with neighbors of one kind joined; names stay apart."""
+    """Return spans in which neighbors of one kind are joined, except names."""
     joined: list[Span] = []
     for span in spans:
         last = joined[-1] if joined else None
@@ -62,7 +62,7 @@ def join(spans: Sequence[Span]) -> Text:
 
 
 def paragraph(*sentences: Text) -> Text:
-    """Return sentences with spaces between them; empty ones are left out."""
+    """Return sentences with spaces between them, without empty sentences."""
     spans: list[Span] = []
     for sentence in filter(None, sentences):
         spans += [Span(" ")] * bool(spans)
@@ -76,7 +76,7 @@ def name(text: str) -> Span:
 
 
 def names(texts: Sequence[str], most: int = 3) -> Text:
-    """Return names as a sentence lists them; if there are more, the others are counted."""
+    """Return names as a sentence lists them, followed by the number of other names."""
     shown = [name(text) for text in texts[:most]]
     more = len(texts) - len(shown)
     last: Span | None = Span(f"{more:,} more") if more else None

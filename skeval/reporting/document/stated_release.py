@@ -1,4 +1,4 @@
-"""The band of the release file: recipient and purpose, and the thresholds that were agreed."""
+"""The band with the facts and the agreed thresholds of the release file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MAX_LENGTH = 90  # letters of a fact or a rule on the first page
 
 
 def release_block(results: SuiteResult) -> Release | None:
-    """Return what was stated about the release; None if nothing was."""
+    """Return the facts and thresholds of the release file, or None."""
     stated = _stated_release(results)
     if stated is None:
         return None

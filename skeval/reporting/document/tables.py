@@ -1,20 +1,33 @@
-"""The results of each of several tables, with what is known of that table alone."""
+"""Parts of results, that is, results with a value and results of one of several tables."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import replace
 
 from skeval.results.provenance import Provenance
+from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
+from skeval.results.verdict import aspect_of
+
+
+def evaluated(results: Mapping[str, Result], aspect: str = "") -> dict[str, Result]:
+    """Return the results with a value, optionally for one aspect."""
+    return {
+        name: one
+        for name, one in results.items()
+        if not one.error and not math.isnan(one.value) and aspect in ("", aspect_of(one))
+    }
 
 
 def names_of_tables(results: SuiteResult) -> tuple[str, ...]:
-    """Return the names of the tables; none if there is only one, which has no name."""
+    """Return the names of the tables. A single table has no name."""
     return tuple(dict.fromkeys(one.table for one in results.values() if one.table))
 
 
 def results_of_table(results: SuiteResult, table: str) -> SuiteResult:
-    """Return the results of one table; without a name those of metrics of all tables."""
+    """Return the results of one table, or of metrics on all tables if the name is empty."""
     provenance = results.provenance
     own = {name: one for name, one in results.items() if one.table == table}
     if not table:

@@ -1,4 +1,4 @@
-"""The page on free text: what is copied, and how alike texts are; no word of a text is shown."""
+"""The page on free text, with copies and similarities. No word of a text is shown."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ from skeval.reporting.document.numbers import count, score
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.sentences import texts as say
 from skeval.reporting.document.sentences.cases import kind_note
+from skeval.reporting.document.shares import read_shares
 from skeval.reporting.document.spans import Text, compose, name
+from skeval.reporting.document.tables import evaluated
 from skeval.reporting.document.trials import Trial
 from skeval.results.result import Result
-from skeval.results.verdict import aspect_of
 
 _MAX_TYPES = 12
 
@@ -37,8 +38,8 @@ def texts_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
     """Return the page on free text; None if no metric read any."""
     own = {
         name: one
-        for name, one in found.results.items()
-        if _reads_texts(one) and not one.error and one.value == one.value
+        for name, one in evaluated(found.results).items()
+        if one.tags is not None and "text" in one.tags.needs
     }
     if not own:
         return None
@@ -49,15 +50,10 @@ def texts_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
     if trials:
         blocks.append(_tests(trials, titles, own))
     blocks += _entities(own)
-    measures = {name: one for name, one in own.items() if aspect_of(one) == "fidelity"}
-    if measures:
+    if measures := evaluated(own, "fidelity"):
         blocks.append(measure_rows("How similar texts are", measures, titles))
     blocks += _lengths(own)
     return Page("texts", "Texts", tuple(blocks))
-
-
-def _reads_texts(result: Result) -> bool:
-    return result.tags is not None and "text" in result.tags.needs
 
 
 def _tests(trials: list[Trial], titles: dict[str, str], results: dict[str, Result]) -> Comparison:
@@ -117,15 +113,7 @@ def _lengths(results: dict[str, Result]) -> Iterator[Figure]:
     """Yield the distribution of the lengths of texts, by column."""
     for result in results.values():
         for column in mapping_at(result.details, "marginals"):
-            shares = mapping_at(result.details, "marginals", column, "shares")
-            try:
-                real, synthetic, unseen = (
-                    tuple(float(share) for share in shares.get(role) or ())
-                    for role in ("train", "synthetic", "holdout")
-                )
-            except (TypeError, ValueError):
-                continue
-            if real and len(real) == len(synthetic):
-                svg = Overlay(real, synthetic, unseen if len(unseen) == len(real) else ()).to_svg()
+            if shares := read_shares(result, column):
+                svg = Overlay(shares).to_svg()
                 words = say.LENGTHS_ALTERNATIVE
                 yield Figure("lengths", f"Lengths of texts: {column}", say.LENGTHS_NOTE, svg, words)

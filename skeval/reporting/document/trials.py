@@ -9,21 +9,22 @@ from typing import Any
 
 from skeval.reporting.document.details import interval_at, mapping_at, number_at, texts_at
 from skeval.reporting.document.questions import Question, question_of, question_of_risk
+from skeval.reporting.document.tables import evaluated
 from skeval.results.power import smallest_excess
 from skeval.results.result import Contrast, Result
 from skeval.results.suite_result import SuiteResult
-from skeval.results.verdict import Verdict, aspect_of, levels_of_tests
+from skeval.results.verdict import Verdict, levels_of_tests
 
 _SAME = 1e-9
 # rates in which rare values count more, so that their points are not points of records
 _WEIGHTED = ("PartialMembershipInference",)
 EXPOSED = "exposed_columns"  # in which training rows are closer to synthetic rows than unseen ones
-_MAX_P_COLUMN = 0.05  # of a column, to be named as the place of a leak
+_MAX_P_COLUMN = 0.05  # for a column to be named as the place of a leak
 
 
 @dataclass(frozen=True)
 class Counts:
-    """How many of a number of attempts succeeded; a mean of counts may be a fraction."""
+    """How many attempts succeeded. A mean of counts may be a fraction."""
 
     n_success: float
     n: float
@@ -46,7 +47,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Trial:
-    """An attack or a test: its rate on the training data next to its rate without knowledge."""
+    """The rate of an attack or a test on the training data, and the rate without a leak."""
 
     question: Question
     result: str
@@ -69,11 +70,11 @@ class Trial:
     has_tested_numbers: bool = True
     smallest_leak: float = math.nan
     table: str = ""  # of several
-    rates_of_all: tuple[float, float] | None = None  # if those tested are of the surest guesses
+    rates_of_all: tuple[float, float] | None = None  # if the most confident guesses were tested
 
     @property
     def excess(self) -> float:
-        """The observed rate minus the expected one; nan if nothing is expected."""
+        """The observed rate minus the expected rate, or nan without an expected rate."""
         return self.observed - self.expected if self.expected is not None else math.nan
 
     @property
@@ -105,14 +106,13 @@ def collect_trials(results: SuiteResult, verdict: Verdict) -> tuple[Trial, ...]:
             table=result.table,
             smallest_leak=_smallest_leak(trial, result, levels.get(name, math.nan)),
         )
-        for name, result in results.items()
-        if aspect_of(result) == "privacy" and not result.error and not math.isnan(result.value)
+        for name, result in evaluated(results, "privacy").items()
         for trial in _trials_of(name, result, verdict)
     )
 
 
 def _smallest_leak(trial: Trial, result: Result, level: float) -> float:
-    """Return the smallest excess that the test of a trial would have found; nan if unknown."""
+    """Return the smallest excess that the test of a trial would have found, or nan."""
     stated = result.details
     for key in ("attacks", "secrets"):
         stated = mapping_at(result.details, key, trial.name) or stated
@@ -207,7 +207,7 @@ def _tested_rates(attack: Mapping[str, Any], result: Result | None) -> tuple[flo
 def _with_tested_rates(
     trial: Trial, attack: Mapping[str, Any], tested: tuple[float, float] | None
 ) -> Trial:
-    """Return the trial with what was tested, which may be the most confident guesses alone."""
+    """Return the trial with the tested rates, which may be rates of the most confident guesses."""
     if not trial.is_significant:
         return trial
     if tested is None:
@@ -239,7 +239,7 @@ def _with_tested_rates(
 
 
 def tested_rates(name: str, result: Result, trials: Iterable[Trial]) -> tuple[float, float] | None:
-    """Return the rate of the test of a result and the rate without a leak; None if neither is."""
+    """Return the rate of the test of a result and the rate without a leak, or None."""
     tested = result.contrast
     if tested is None or not tested.share:
         return None

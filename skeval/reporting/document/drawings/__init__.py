@@ -1,3 +1,3 @@
-"""Small drawings as SVG strings with literal colors, for PDF and HTML alike."""
+"""Small drawings as SVG strings with literal colors, for both PDF and HTML."""
 
 from __future__ import annotations

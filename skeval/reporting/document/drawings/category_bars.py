@@ -16,6 +16,7 @@ from skeval.reporting.document.drawings.svg import (
     rectangle,
     ring,
 )
+from skeval.reporting.document.shares import Shares
 from skeval.reporting.document.shortening import shorten_name
 
 MAX_BARS = 6
@@ -28,12 +29,10 @@ class CategoryBars:
     """Categories, one below the other, each with its share in up to three tables."""
 
     labels: Sequence[str]
-    real: Sequence[float]
-    synthetic: Sequence[float]
-    unseen: Sequence[float] = ()
+    shares: Shares
     width: float = 122.0
     height: float = 72.0
-    max_left: float = 50.0  # room for labels
+    max_left: float = 50.0  # space for labels
 
     def to_svg(self) -> str:
         """Return the drawing."""
@@ -45,7 +44,7 @@ class CategoryBars:
         return min(self.max_left, _WIDE_LETTER * longest + 7.0)
 
     def _parts(self) -> Iterator[str]:
-        top = max([*self.real, *self.synthetic, *self.unseen, 1e-9])
+        shares, top = self.shares, max(self.shares.largest, 1e-9)
         tall = min(_MAX_TALL, (self.height - _BOTTOM) / max(1, len(self.labels)))
         left, floor = self._left_edge, len(self.labels) * tall
         most = round((self.max_left - 7.0) / _LETTER)
@@ -53,11 +52,11 @@ class CategoryBars:
         for i, text in enumerate(self.labels):
             y, middle = i * tall, (i + 0.5) * tall
             yield label(left - 5, middle + 2.6, shorten_name(text, most), anchor="end", color=INK)
-            yield rectangle(left, y + 1, self._x(self.real[i], top) - left, tall - 2, REAL)
-            x = self._x(self.synthetic[i], top)
+            yield rectangle(left, y + 1, self._x(shares.real[i], top) - left, tall - 2, REAL)
+            x = self._x(shares.synthetic[i], top)
             yield line(x, y + 0.5, x, y + tall - 0.5, SYNTHETIC, 1.6)
-            if self.unseen:
-                yield ring(self._x(self.unseen[i], top), middle, 1.9, INK)
+            if shares.unseen:
+                yield ring(self._x(shares.unseen[i], top), middle, 1.9, INK)
         yield label(left, floor + 9, "0", anchor="start")
         yield label(
             self.width, floor + 9, f"{100 * top:.{0 if top >= 0.01 else 1}f}%", anchor="end"

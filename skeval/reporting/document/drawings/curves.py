@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from skeval.reporting.document.drawings.svg import FAINT, drawing, label, line, path, round_step
 
 _LEFT, _RIGHT, _TOP, _BOTTOM, _LINE = 34.0, 8.0, 18.0, 32.0, 10.0
-_MAX_POINTS = 120  # of a curve; more cannot be seen
+_MAX_POINTS = 120  # per curve, because more points are not visible
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A matrix as a map of colors: one ramp for amounts, one with two ends for differences."""
+"""A matrix as a map of colors, with one ramp for amounts and two ramps for differences."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from skeval.reporting.document.drawings.svg import drawing, ramp
 
 AMOUNT = "#0b5394"
 STRENGTH = "#1b2430"
-LESS, MORE = "#5e3c99", "#b35806"  # of differences below and above 0
+LESS, MORE = "#5e3c99", "#b35806"  # for differences below and above 0
 _EMPTY, _ZERO = "#f5f7f9", "#ffffff"
 _N_SHADES = 24
-_FRAME, _INSIDE = "#b3261e", 0.8  # of cells that no real row fills
+_FRAME, _INSIDE = "#b3261e", 0.8  # frames around cells that no real row fills
 
 
 @dataclass(frozen=True)
 class HeatMap:
-    """Values between 0 and `top`, or between -`top` and `top` for differences; nan is empty."""
+    """Values from 0 to `top`, or from -`top` to `top` for differences. Cells of nan are empty."""
 
     values: Sequence[Sequence[float]]
     top: float

@@ -1,4 +1,4 @@
-"""The histogram of a column: real rows filled, synthetic rows a line, unseen rows dashed."""
+"""The histogram of a column in real, synthetic and unseen rows."""
 
 from __future__ import annotations
 
@@ -7,40 +7,29 @@ from dataclasses import dataclass
 
 from skeval.reporting.document.drawings.svg import (
     FAINT,
-    INK,
     REAL,
     SYNTHETIC,
     UNSEEN,
     area,
-    dashed_line,
     drawing,
     label,
     line,
     path,
 )
+from skeval.reporting.document.shares import Shares
 
 _BOTTOM, _GAP, _BAR = 11.0, 4.0, 8.0
 _MAX_EXTRA = 3.0  # height of an extra bar, in heights of the highest bin
 
 
 @dataclass(frozen=True)
-class Bars:
-    """The shares of bins in up to three tables, and of single values next to them."""
-
-    real: Sequence[float]
-    synthetic: Sequence[float] = ()
-    unseen: Sequence[float] = ()
-
-
-@dataclass(frozen=True)
 class Histogram:
     """Bins of one width on an axis from `low` to `high`; extra bars have no place on it."""
 
-    bins: Bars
+    bins: Shares
     low: str
     high: str
-    extra: Bars = Bars(())
-    mark: float | None = None  # place of a dashed line, from 0 to 1
+    extra: Shares
     width: float = 122.0
     height: float = 72.0
 
@@ -72,15 +61,12 @@ class Histogram:
             yield path(self._steps(self.bins.synthetic), SYNTHETIC, 1.4)
         for i, share in enumerate(self.extra.synthetic):
             yield path(self._bar(i, share, top), SYNTHETIC, 1.4)
-        if self.mark is not None:
-            yield dashed_line(self.mark * right, 0, self.mark * right, self._floor, INK)
         yield label(0, self.height - 2, self.low, anchor="start")
         yield label(right, self.height - 2, self.high, anchor="end")
 
     def _top(self) -> float:
         """Return the share at the upper edge, which extra bars do not flatten."""
-        own = max([0.0, *self.bins.real, *self.bins.synthetic, *self.bins.unseen])
-        extra = max([0.0, *self.extra.real, *self.extra.synthetic, *self.extra.unseen])
+        own, extra = self.bins.largest, self.extra.largest
         return max(own, min(extra, _MAX_EXTRA * own) if own else extra) or 1.0
 
     def _up(self, share: float, top: float) -> float:

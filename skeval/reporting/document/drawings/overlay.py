@@ -1,4 +1,4 @@
-"""The distribution of one column: real rows filled, synthetic rows as a line, unseen dashed."""
+"""The distribution of one column in one small drawing without labels."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ from skeval.reporting.document.drawings.svg import (
     path,
     rectangle,
 )
+from skeval.reporting.document.shares import Shares
 
 
 @dataclass(frozen=True)
 class Overlay:
     """The shares of each bin or category in up to three tables."""
 
-    real: Sequence[float]
-    synthetic: Sequence[float]
-    unseen: Sequence[float] = ()
+    shares: Shares
     width: float = 170.0
     height: float = 34.0
 
@@ -32,17 +31,17 @@ class Overlay:
         return drawing(self.width, self.height, self._parts())
 
     def _parts(self) -> Iterator[str]:
-        top = max([*self.real, *self.synthetic, *self.unseen, 1e-9])
-        n = max(1, len(self.real))
-        for i, share in enumerate(self.real):
+        shares = self.shares
+        top, n = max(shares.largest, 1e-9), max(1, len(shares.real))
+        for i, share in enumerate(shares.real):
             tall = share / top * (self.height - 2)
             yield rectangle(
                 i * self.width / n, self.height - 1 - tall, self.width / n * 0.96, tall, REAL
             )
         yield line(0, self.height - 1, self.width, self.height - 1, FAINT)
-        if self.unseen:
-            yield path(self._steps(self.unseen, top), UNSEEN, 0.9, is_dashed=True)
-        yield path(self._steps(self.synthetic, top), SYNTHETIC, 1.4)
+        if shares.unseen:
+            yield path(self._steps(shares.unseen, top), UNSEEN, 0.9, is_dashed=True)
+        yield path(self._steps(shares.synthetic, top), SYNTHETIC, 1.4)
 
     def _steps(self, shares: Sequence[float], top: float) -> list[tuple[float, float]]:
         n, places = max(1, len(shares)), []

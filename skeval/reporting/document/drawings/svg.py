@@ -1,4 +1,4 @@
-"""Parts of an SVG drawing, written as strings, because a library takes 35 ms for each figure."""
+"""Parts of an SVG drawing, written as strings, because a library needs 35 ms for each figure."""
 
 from __future__ import annotations
 

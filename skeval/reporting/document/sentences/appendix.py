@@ -1,4 +1,4 @@
-"""The sentences of the appendix: each column, pairs of columns, and each metric."""
+"""The sentences of the appendix on columns, pairs of columns and metrics."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ EACH_COLUMN_DECK = compose(
 
 
 def distribution_note(one: Distribution) -> Text:
-    """Return the similarity of a column, and what is next to its bins or categories."""
+    """Return the similarity of a column, and the values next to its bins or categories."""
     similar = ""
     if not math.isnan(one.similarity):
         unseen = "" if math.isnan(one.unseen) else f", unseen {100 * one.unseen:.1f}"

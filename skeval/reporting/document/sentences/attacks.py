@@ -14,7 +14,7 @@ from skeval.reporting.document.spans import Text, compose, name, paragraph
 from skeval.reporting.document.trials import Trial
 
 _PERCENT = 100.0
-_MIN_SOME, _MIN_MANY = 0.05, 0.5  # of training records that are found at 1 false alarm in 100
+_MIN_SOME, _MIN_MANY = 0.05, 0.5  # fractions of training records found at 1 false alarm in 100
 
 
 def attacks_title(trials: Sequence[Trial]) -> Text:
@@ -78,7 +78,7 @@ def _through(significant: Sequence[Trial]) -> Text:
 
 
 def trial_label(trial: Trial, noun: Noun, *, is_sentence: bool = False) -> Text:
-    """Return what an attack tries to do; names are never cut."""
+    """Return the goal of an attack. Names are not cut."""
     template = QUESTIONS[trial.question]
     if trial.question is Question.GUESS and trial.column:
         template = "Guess {column}"
@@ -92,7 +92,7 @@ def trial_label(trial: Trial, noun: Noun, *, is_sentence: bool = False) -> Text:
 
 
 def further_attacks(hidden: Sequence[Trial]) -> Text:
-    """Return what is known of attacks that are not listed."""
+    """Return the differences of attacks that are not listed."""
     low, high = (points(end(trial.excess for trial in hidden), 1) for end in (min, max))
     lead = "One further attack has" if len(hidden) == 1 else f"{len(hidden)} further attacks have"
     between = f"{low} points" if low == high else f"{low} to {high} points"
@@ -103,7 +103,7 @@ def further_attacks(hidden: Sequence[Trial]) -> Text:
 
 
 def membership_title(curve: MembershipCurve) -> str:
-    """Return what an attacker finds who wants few false alarms."""
+    """Return how many records an attacker finds at few false alarms."""
     at = curve.found_at(0.01)
     if at is None:
         return "Who was in the data"
@@ -183,7 +183,7 @@ def risk_sentence(question: Question, trials: Sequence[Trial], noun: Noun) -> Te
 def audit_sentences(
     n_correct: float, n_guesses: float, epsilon: float, ceiling: float, noun: Noun
 ) -> Text:
-    """Return what an audit of differential privacy shows in two sentences."""
+    """Return the result of an audit of differential privacy."""
     found = compose(
         f"An attacker separates {count(n_correct)} of {count(n_guesses)} pairs of a training and "
         f"an unseen {noun.one} correctly ({count(n_guesses / 2)} are expected by chance)."

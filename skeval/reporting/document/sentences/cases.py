@@ -1,4 +1,4 @@
-"""What tests found that compare no rows: texts, sequences and subjects, in words."""
+"""The sentences on tests that compare texts, sequences or subjects instead of rows."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ _NOTES = {
 
 
 def case_template(trial: Trial) -> str:
-    """Return the sentence of the clearest case; empty if the test compares rows."""
+    """Return the sentence of the clearest case, or an empty text if the test compares rows."""
     sentence = _CASES.get(trial.metric)
     return f"{_LEAD}{sentence}" if sentence else ""
 
 
 def kind_note(trial: Trial) -> Text:
-    """Return the small print of what was counted; empty if rows were."""
+    """Return the small print on the counted units, or nothing if the units are rows."""
     return compose(_NOTES.get(trial.metric, ""))

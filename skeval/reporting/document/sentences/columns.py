@@ -36,7 +36,7 @@ COLUMNS_DECK = compose(
 
 
 def column_sentence(finding: ColumnFinding) -> Text:
-    """Return what else is known of a column."""
+    """Return further facts about a column."""
     facts = worth_mentioning(finding)
     sentences = []
     if "range" in facts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from skeval.reporting.document.compared import ComparedFindings, Margin, Place, Standing
-from skeval.reporting.document.numbers import NOTHING, capitalize, count_word, points, score
+from skeval.reporting.document.numbers import NOTHING, capitalize, count_word, listed, points, score
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.privacy import Answer, PrivacyFindings
 from skeval.reporting.document.sentences.tiles import privacy_tile
@@ -31,7 +31,7 @@ _MAX_REASON = 150  # letters
 
 
 def compared_title(compared: ComparedFindings) -> Text:
-    """Return which table is ahead and what to do, or that none can be recommended."""
+    """Return which table is ahead and should be used, or that there is no recommendation."""
     decided = compared.decided
     if decided.outcome is Conclusion.TAKE:
         table = name(decided.tables[0])
@@ -93,7 +93,7 @@ def _ruled_out(compared: ComparedFindings) -> Text:
 
 
 def _against(compared: ComparedFindings) -> Text:
-    """Return in what the recommended table is behind another one that remains."""
+    """Return the aspect in which the recommended table is behind another remaining table."""
     decided = compared.decided
     if decided.outcome is not Conclusion.TAKE:
         return ()
@@ -160,16 +160,15 @@ _REASONS = {
 }
 
 
-def reason(said: str) -> Text:
+def reason(said: str) -> str:
     """Return why a metric puts neither of two tables ahead."""
-    return compose(_REASONS.get(said, said))
+    return _REASONS.get(said, said)
 
 
 def standing_words(standing: Standing, scale: float = 1.0, digits: int | None = None) -> Text:
-    """Return which tables are ahead and by how much of the nearest one, or why none is."""
+    """Return which tables are ahead and by how much, or why there are none."""
     if not standing.ahead:
-        reasons = [_REASONS.get(one, one) for one in standing.reasons]
-        return compose(", ".join(reasons) or "not in all tables")
+        return compose(", ".join(map(reason, standing.reasons)) or "not in all tables")
     ahead = compose("{tables}", tables=names(standing.ahead, _MAX_NAMED))
     if standing.margin is None:
         return (*ahead, *compose(" ahead"))
@@ -189,7 +188,7 @@ def margin_words(margin: Margin, scale: float = 1.0, digits: int | None = None) 
 
 
 def lead_sentence(lead: Lead, compared: ComparedFindings) -> Text:
-    """Return by what one table is ahead of another one, and by how much."""
+    """Return the aspect in which one table is ahead of another one, and by how much."""
     margin = compared.margin_of(lead)
     first = f"**{{better}}** is ahead of {{worse}} in {lead.aspect}"
     values: dict[str, Text | Span | str] = {"better": name(lead.better), "worse": name(lead.worse)}
@@ -275,16 +274,11 @@ def _weaknesses(table: str, compared: ComparedFindings) -> Text:
         for one in weak[:_MAX_WEAK]
     ]
     more = [f"{len(weak) - len(shown)} more"] if len(weak) > len(shown) else []
-    listed = _list([*shown, *more])
     return compose(
         "However, **{table}** is nearer to a useless table than to unseen rows in {listed}.",
         table=name(table),
-        listed=listed,
+        listed=listed([*shown, *more]),
     )
-
-
-def _list(parts: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
 
 
 def mismatch_sentence(one: Mismatch) -> Text:
@@ -323,9 +317,6 @@ def privacy_words(privacy: PrivacyFindings) -> str:
     return answer
 
 
-STANDING_WORDS = {UNTOLD: "cannot be told apart"}
-
-
 # how it was compared -------------------------------------------------------------------------
 
 RULE = (
@@ -351,7 +342,7 @@ AHEAD = (
 
 
 def untold(compared: ComparedFindings) -> Iterator[Text]:
-    """Yield what the comparison does not tell: ties, missing metrics, and what tests show."""
+    """Yield the limits of the comparison, for example ties and missing metrics."""
     standings = [compared.standing_of(metric) for metric in compared.comparison.metrics]
     n_tied = sum(UNTOLD in one.reasons for one in standings)
     if n_tied:
@@ -390,7 +381,7 @@ DIFFERENCES_NOTE = compose("The value of the first table minus the value of the 
 
 
 def caveats(compared: ComparedFindings) -> Iterator[Text]:
-    """Yield where results were not made alike."""
+    """Yield the differences in how results were evaluated."""
     n_known = len(compared.decided.mismatches)
     for text in compared.comparison.caveats()[n_known:]:
         yield compose("{text}", text=text)
@@ -408,7 +399,7 @@ FRONT_NOTE = compose(
 
 def front_alternative(front: Sequence[str]) -> str:
     """Return the drawing of two scores in words."""
-    return f"No table is better in both scores than {_list(front)}."
+    return f"No table is better in both scores than {listed(front)}."
 
 
 MAPS_NOTE = compose(
@@ -423,7 +414,7 @@ def map_alternative(table: str) -> str:
 
 
 def not_in_all(compared: ComparedFindings) -> Iterator[Text]:
-    """Yield the metrics that some table lacks, with the reasons."""
+    """Yield the metrics without a value for some table, with the reasons."""
     for metric, why in compared.comparison.lacking().items():
         title = Span(compared.titles[metric], strong=True)
         if len({*why.values()}) == 1 and len(why) == len(compared.tables):

@@ -20,7 +20,7 @@ from skeval.stats.copied_rows import Copies
 def deck(
     privacy: PrivacyFindings, fidelity: FidelityFindings, loss: PairLoss | None, noun: Noun
 ) -> Text:
-    """Return at most three sentences: the tests, the clearest case, and the place of a leak."""
+    """Return at most three sentences on the tests, the clearest case and the place of a leak."""
     lost = fidelity_sentence(fidelity, loss) if fidelity.outcome in (_BELOW, Outcome.CLOSER) else ()
     if privacy.is_alarm:
         return paragraph(
@@ -139,7 +139,7 @@ def _place(privacy: PrivacyFindings) -> Text:
 
 
 def copies_sentence(copies: Copies) -> Text:
-    """Return how many units of the training data are copied, and how many are by chance."""
+    """Return how many units of the training data are copied and how many are expected."""
     n, most = copies.train.n, copies.train.most
     be, cells = "is" if n == 1 else "are", changed_cells(copies)
     chance = (

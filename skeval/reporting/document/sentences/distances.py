@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from skeval.reporting.document.distances import ExposedGroup, MostConfident, UniqueRows, WorstGroup
+from skeval.reporting.document.distances import ExposedGroup, WorstGroup
 from skeval.reporting.document.numbers import count, rate, score
 from skeval.reporting.document.sentences.nouns import Noun
 from skeval.reporting.document.spans import Text, compose, name, names, paragraph
-from skeval.reporting.document.trials import Trial
+from skeval.reporting.document.trials import Counts, Trial
 from skeval.stats.copied_rows import Copies
 from skeval.utils.formatting import title_of
 
@@ -25,7 +25,7 @@ def distances_title(closer: Trial | None) -> Text:
 
 
 def distances_deck(closer: Trial | None) -> Text:
-    """Return what the test of distances shows."""
+    """Return the result of the test of distances."""
     if closer is None or not closer.is_tested:
         return ()
     if closer.is_significant:
@@ -71,20 +71,18 @@ def _places(group: ExposedGroup, noun: Noun) -> str:
     return f"{noun.many} between percentiles {low} and {high} of distance to other {noun.many}"
 
 
-def confident_sentence(most: MostConfident, noun: Noun) -> Text:
+def confident_sentence(found: Counts, noun: Noun) -> Text:
     """Return how many of the highest-ranked records are training records."""
-    found, k = count(round(most.k * most.fraction)), count(most.k)
-    sentence = compose(
-        f"Of the {k} {noun.many} that the attacker is most confident about, {found} are in the "
-        f"training data (half of them are expected by chance)."
+    return compose(
+        f"Of the {count(found.n)} {noun.many} that the attacker is most confident about, "
+        f"{count(found.n_success)} are in the training data (half of them are expected by chance)."
     )
-    return paragraph(sentence)
 
 
-def unique_sentence(unique: UniqueRows, noun: Noun) -> Text:
+def unique_sentence(unique: Counts, noun: Noun) -> Text:
     """Return how many real records have a combination of values that no other record has."""
     return compose(
-        f"Before synthesis, {count(unique.n_unique)} of {count(unique.n)} real {noun.many} have a "
+        f"Before synthesis, {count(unique.n_success)} of {count(unique.n)} real {noun.many} have a "
         f"combination of values that no other {noun.one} has."
     )
 
@@ -127,13 +125,13 @@ _CHANGED = re.compile(r"rows \((?:any )?(.+) left out\)")
 
 
 def changed_cells(copies: Copies) -> str:
-    """Return in which cells copies differ from training rows; empty if they are equal."""
+    """Return the cells in which copies differ from training rows, or an empty text."""
     found = _CHANGED.fullmatch(copies.what)
     return found[1] if found else ""
 
 
 def kind_of_copies(copies: Copies) -> str:
-    """Return what kind of copies was counted."""
+    """Return the kind of copies."""
     if changed_cells(copies):
         return "Changed copies"
     return "Near copies" if copies.form.startswith("near") else "Exact copies"

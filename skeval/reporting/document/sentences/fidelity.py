@@ -21,12 +21,12 @@ _SCALE_LABELS = {
 
 
 def scale_label(scale: Scale) -> Text:
-    """Return what one of the five values of fidelity compares."""
+    """Return the label of one of the five values of fidelity."""
     return compose(_SCALE_LABELS[scale])
 
 
 def fidelity_sentence(fidelity: FidelityFindings, loss: PairLoss | None) -> Text:
-    """Return what of the table is right and what is not."""
+    """Return which parts of the table agree with the training data."""
     if fidelity.outcome is Outcome.CLOSER:
         return compose(
             "Columns are closer to the training data than unseen real rows are, which indicates "
@@ -68,7 +68,7 @@ def _most_lost(loss: PairLoss | None) -> Text:
 
 
 def further_sentence(fidelity: FidelityFindings, results: Mapping[str, Result]) -> Text:
-    """Return how many measures of texts, keys and sequences are below those of unseen rows."""
+    """Return how many measures of texts, keys and sequences are below their baselines."""
     if not fidelity.further:
         return ()
     needs = {need for one in fidelity.further if (tags := results[one].tags) for need in tags.needs}
@@ -83,6 +83,13 @@ def further_sentence(fidelity: FidelityFindings, results: Mapping[str, Result]) 
 _FURTHER_WORDS = {"relational": "linked rows", "text": "texts"}
 
 
+def measure_note(worst: str, *, is_lower_better: bool) -> Text:
+    """Return which column is worst, and which way is good if it is not the usual one."""
+    where = compose("worst: {worst}", worst=name(worst)) if worst else ()
+    direction = compose("lower is better") if is_lower_better else ()
+    return (*where, *compose("; "), *direction) if where and direction else where or direction
+
+
 def loss_title(loss: PairLoss, is_loss: bool) -> Text:
     """Return the heading of the two tables of a pair."""
     lead = "The biggest loss" if is_loss else "The least similar pair"
@@ -93,7 +100,7 @@ def loss_title(loss: PairLoss, is_loss: bool) -> Text:
 
 
 def loss_note(loss: PairLoss, reversed_order: Text) -> Text:
-    """Return what the cells of the two tables contain, and what no or hardly any real row does."""
+    """Return how to read the two tables, and combinations that few or no real rows have."""
     template = "Rows with each {row} by {column}, in %."
     if not loss.is_of_row:
         template = "All rows by {column} and {row}, in %."

@@ -1,4 +1,4 @@
-"""The sentences on one metric: its own, its worst place, and how it compares with unseen rows."""
+"""The sentences on one metric, its worst place and its baseline."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _READS_AS_COPIES = (
 def finding_sentences(
     result: Result, is_alarm: bool | None = None, is_shifted: bool = False
 ) -> str:
-    """Return what was found by one metric; empty if the metric failed."""
+    """Return the finding of one metric, or an empty text if the metric failed."""
     if result.error:
         return ""
     if math.isnan(result.value):
@@ -56,7 +56,7 @@ def _at_baseline_size(result: Result) -> str:
 
 
 def _comparison_words(result: Result, is_alarm: bool | None, is_shifted: bool) -> str:
-    """Return what the test found, or how the value compares with that of unseen rows."""
+    """Return the result of the test, or how the value compares with its baseline."""
     if result.tags is None or result.baseline is None or result.tags.sign == 0:
         return ""
     if "gap" in result.details or (math.isinf(result.value) and math.isinf(result.baseline)):
@@ -83,7 +83,7 @@ def _test_words(result: Result, is_alarm: bool | None, is_shifted: bool) -> str:
 
 
 def other_question(result: Result) -> str:
-    """Say why a score is better than its baseline although its test is significant."""
+    """Return why a score is better than its baseline although its test is significant."""
     if result.tags is None or result.baseline is None or not raises_alarm(result):
         return ""
     is_better = result.tags.sign * (result.value - result.baseline) > 0

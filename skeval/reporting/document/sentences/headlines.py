@@ -28,7 +28,7 @@ _OBSTACLE_HEADLINES = {
 
 
 def headline(privacy: PrivacyFindings, places: int, is_usable: bool) -> Text:
-    """Return what was found, and what to do with the release."""
+    """Return the finding, and how to proceed with the release."""
     if privacy.is_alarm and privacy.is_shifted:
         return compose("A leak was found, or unseen rows differ. Hold this release.")
     if privacy.has_copies and privacy.strength is not Strength.SEVERE:

@@ -1,4 +1,4 @@
-"""What a row of the table is called."""
+"""The noun for a row of the table."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Noun:
-    """What a row of the table describes, in singular and plural."""
+    """The noun for a row of the table, in singular and plural."""
 
     one: str = "record"
     many: str = "records"

@@ -27,7 +27,7 @@ def pairs_title(fidelity: FidelityFindings) -> Text:
 
 
 def pairs_deck(fidelity: FidelityFindings, worst: PairMap | None) -> Text:
-    """Return what the comparison with unseen rows shows."""
+    """Return the result of the comparison with unseen rows."""
     outcome = fidelity.get(Scale.PAIRS).outcome
     if outcome is Outcome.BELOW:
         return compose("The difference is significant. Relations between columns are lost.")
@@ -50,7 +50,7 @@ def pair_title(pair: PairMap) -> Text:
 
 
 def pair_sentence(pair: PairMap) -> Text:
-    """Return how similar a pair is, and what is left of its association."""
+    """Return the similarity of a pair and its associations."""
     similar = compose(
         f"Similarity {100 * pair.similarity:.0f} of 100; two samples of one population reach "
         f"{100 * pair.ceiling:.0f}."

@@ -32,7 +32,7 @@ _MIN_ROUNDED = 20  # from which on a mean count is printed as a whole number
 
 
 def question_label(question: Question, noun: Noun) -> Text:
-    """Return what an attacker tries to do."""
+    """Return the goal of an attacker."""
     return compose(QUESTIONS[question], one=noun.one)
 
 
@@ -48,7 +48,7 @@ def answer_words(answer: Answer) -> str:
 
 
 def answer_note(answer: Answer, noun: Noun) -> Text:
-    """Return the small print of a row: which attack, and how many of how many."""
+    """Return the small print of a row, with the attack and its counts."""
     if answer.trial is None:
         return compose(_NOT_RUN[answer.not_run]) if answer.not_run else ()
     trial = answer.trial

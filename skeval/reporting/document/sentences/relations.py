@@ -14,7 +14,7 @@ _ROLES = {"subject": "subjects", "dependent": "rows of subjects", "reference": "
 
 
 def role_words(role: str) -> str:
-    """Return what the rows of a table are."""
+    """Return the subject of the rows of a table."""
     return _ROLES.get(role, role)
 
 
@@ -30,7 +30,7 @@ def relations_title(results: Mapping[str, Result]) -> Text:
 
 
 def relations_deck(results: Mapping[str, Result], titles: Mapping[str, str]) -> Text:
-    """Return how many references lead to a row, and what differs most from unseen rows."""
+    """Return how many references lead to a row, and the largest difference to unseen rows."""
     return paragraph(_finding_words(results), _least_similar(results, titles))
 
 

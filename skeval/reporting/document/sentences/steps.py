@@ -1,4 +1,4 @@
-"""What to do next: at most three steps as imperatives, the most urgent first."""
+"""The next steps as imperatives, sorted by urgency."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _AGAINST_OBSTACLES = {
 
 
 def next_steps(found: Findings) -> tuple[Text, ...]:
-    """Return what to do with the release, or that there is nothing to fix."""
+    """Return at most three next steps, or that there is nothing to fix."""
     steps = (*_steps_for_privacy(found.privacy), *_steps_for_use(found))
     nothing = compose("**Decide about the release.** These tests found nothing to fix.")
     return steps[:_MAX_STEPS] or (nothing,)
 
 
 def _steps_for_privacy(privacy: PrivacyFindings) -> Iterator[Text]:
-    """Yield how to close leaks, and what lets tests find more."""
+    """Yield how to close leaks and how to make tests possible."""
     if privacy.is_shifted:
         yield compose(_NEW_HOLDOUT)
     elif privacy.is_alarm and privacy.columns:
@@ -57,7 +57,7 @@ def _steps_for_privacy(privacy: PrivacyFindings) -> Iterator[Text]:
 
 
 def _steps_for_use(found: Findings) -> Iterator[Text]:
-    """Yield what makes the table more useful: relations, columns, and what models learn."""
+    """Yield how to make the table more useful."""
     loss, utility = found.loss, found.utility
     if found.fidelity.is_relation_lost and loss is not None:
         yield compose(

@@ -128,7 +128,7 @@ _SHORTFALLS = {
 
 
 def shortfall_sentence(short: Shortfall) -> Text:
-    """Return what a check found in its worst column, without a period."""
+    """Return the finding of a check in its worst column, without a period."""
     if short.metric == "TableStructure" and short.columns:
         return compose("{columns} missing", columns=names(short.columns, 1))
     template = _SHORTFALLS.get(short.metric)

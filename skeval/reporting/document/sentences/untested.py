@@ -1,9 +1,10 @@
-"""What was not tested, and what a reader should check."""
+"""The sentences on missing tests and on columns that a reader should check."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from skeval.reporting.document.numbers import listed
 from skeval.reporting.document.sentences.nouns import Noun
 from skeval.reporting.document.spans import Text, compose, names, paragraph
 from skeval.results.suite_result import SuiteResult
@@ -13,7 +14,7 @@ _MAX_NAMED = 3
 
 
 def untested_sentence(results: SuiteResult, noun: Noun) -> Text:
-    """Return what was not tested; it ends with the sentence that every report needs."""
+    """Return the missing tests, and a closing sentence that every report needs."""
     of_privacy = [
         result.tags
         for result in results.values()
@@ -35,10 +36,9 @@ def untested_sentence(results: SuiteResult, noun: Noun) -> Text:
     }
     attackers = [phrase for phrase, is_tested in phrases.items() if not is_tested]
     no_utility = not any(aspect_of(result) == "utility" for result in results.values())
-    listed = " or ".join(filter(None, (", ".join(attackers[:-1]), *attackers[-1:])))
     return paragraph(
         compose("Utility.") if no_utility else (),
-        compose("Attackers {listed}.", listed=listed) if attackers else (),
+        compose(f"Attackers {listed(attackers, 'or')}.") if attackers else (),
         compose("**No test can show that nothing leaks.**"),
     )
 
@@ -60,6 +60,6 @@ def check_cells(columns: Sequence[str]) -> Text:
 
 def _check(template: str, columns: Sequence[str]) -> Text:
     """Return a sentence that names three columns, and where the others are listed."""
-    listed = compose(template, columns=names(columns, _MAX_NAMED))
+    sentence = compose(template, columns=names(columns, _MAX_NAMED))
     where = compose("See the page on provenance.") if len(columns) > _MAX_NAMED else ()
-    return paragraph(listed, where)
+    return paragraph(sentence, where)

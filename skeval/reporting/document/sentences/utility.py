@@ -10,7 +10,7 @@ from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.spans import Text, compose, name, paragraph
 from skeval.utils.formatting import scoring_in_words, title_of
 
-_MAX_LEFT = 0.1  # of what a model of real rows gains over a guess, for "nearly nothing"
+_MAX_LEFT = 0.1  # fraction of the gain of a model of real rows over a guess, for "nearly nothing"
 
 
 def utility_title(utility: UtilityFindings) -> Text:
@@ -31,7 +31,7 @@ _TITLES = {
 
 
 def utility_sentence(utility: UtilityFindings) -> Text:
-    """Return the scores of two models, and what their difference shows."""
+    """Return the scores of two models, and whether their difference is significant."""
     if math.isnan(utility.value):
         return ()
     if utility.measure:
@@ -64,7 +64,7 @@ def _meaning(utility: UtilityFindings) -> Text:
 
 
 def value_sentence(value: float, baseline: float | None) -> Text:
-    """Return a value next to that of real rows."""
+    """Return a value next to the value of real rows."""
     if baseline is None or math.isnan(baseline):
         return compose(f"{score(value)}; there is no value of real rows.")
     return compose(f"{score(value)}, real rows {score(baseline)}.")
