@@ -92,7 +92,7 @@ def main():
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     seconds, result = run(names, tables, options.jobs)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    table = Table("metric", "seconds on top", "value", "baseline")
+    table = Table("metric", "additional seconds", "value", "baseline")
     for name, found in result.items():
         baseline = "" if found.baseline is None else f"{found.baseline:.4f}"
         table.add_row(name, f"{found.seconds or 0.0:.2f}", f"{found.value:.4f}", baseline)

@@ -73,7 +73,7 @@ def main():
     tables = tables_of(options.rows)
     counts = counted_fits()
     seconds, result = run(tables, options.jobs)
-    table = Table("metric", "seconds on top", "value", "baseline")
+    table = Table("metric", "additional seconds", "value", "baseline")
     for name, found in result.items():
         baseline = "" if found.baseline is None else f"{found.baseline:.4f}"
         table.add_row(name, f"{found.seconds or 0.0:.2f}", f"{found.value:.4f}", baseline)

@@ -19,8 +19,8 @@ table = make_census(6_000, random_state=0)
 train, holdout = table[:3_000], table[3_000:]
 
 # %%
-# There are three synthetic tables: from trees, from a copula, and from trees that were fitted
-# without the oldest fifth of the training rows.
+# The first synthetic table is from trees, the second from a copula, and the third from trees that
+# were fitted without the oldest fifth of the training rows.
 
 releases = {
     "trees": GeneratorAdapter(SequentialCART()).fit(train).sample(),

@@ -2,10 +2,10 @@
 Distance-based screens for two kinds of leaks
 =============================================
 
-A useful privacy metric must change if the leak becomes larger. This example varies the leak in two
-ways: the fraction of cells in training rows that are replaced by predictions, and the fraction of
-synthetic rows that are copies of training rows. All distance-based screens are evaluated for both,
-and compared with the baseline.
+A useful privacy metric must change if the leak becomes larger. This example varies the fraction of
+cells in training rows that are replaced by predictions, and the fraction of synthetic rows that are
+copies of training rows. All distance-based screens are evaluated in both experiments, and compared
+with the baseline.
 """
 
 # %%
@@ -53,7 +53,7 @@ imputed, baselines = read(
 
 # %%
 # In the second experiment, a fraction of the rows are copies of training rows. The other rows are
-# new real rows, like those of a perfect generator.
+# new real rows, which represent a perfect generator.
 n = len(fresh)
 copied, _ = read(
     pd.concat([train.iloc[: round(share * n)], fresh.iloc[round(share * n) :]]) for share in steps

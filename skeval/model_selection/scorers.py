@@ -250,8 +250,7 @@ def signed_value(result: Result) -> float:
 
 def _warn_of(generator: Any, error: Exception) -> None:
     # a message of another package may quote a cell, and logs of searches are kept
-    text = str(error) if isinstance(error, SkevalError) else "Call GeneratorScorer.evaluate for "
-    "the message."
+    text = str(error) if isinstance(error, SkevalError) else "GeneratorScorer.evaluate raises it."
     kind = type(getattr(generator, "generator_", generator)).__name__
     warnings.warn(
         MetricWarning(

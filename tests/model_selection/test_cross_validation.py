@@ -48,7 +48,7 @@ def test_each_fold_is_a_fit_of_its_own():
     error = np.sqrt((1 / 4 + 1 / 3) * np.var(values, ddof=1))
     assert frame.loc["share", "standard_error"] == pytest.approx(error)
     assert frame.loc["share", "evidence"] == "screen"
-    assert frame.loc["share", "mean"] > 0.9  # copies are nearer to train in every fold
+    assert frame.loc["share", "mean"] > 0.9  # copies are closer to train in every fold
 
 
 @pytest.mark.slow
@@ -147,7 +147,7 @@ def test_groups_stay_together():
 
 
 class Recorder(BaseEstimator):
-    """Notes its seeds; what a fold has drawn tells of them."""
+    """Records its seeds. The samples of a fold depend on them."""
 
     seeds: list[tuple[str, int]] = []
 
@@ -377,7 +377,7 @@ def test_interval_of_folds_covers_what_the_generator_scores():
 
 @pytest.mark.calibration
 def test_interval_of_folds_counts_the_chance_of_samples():
-    """Small samples of a copula: had all folds one seed, 12% of intervals would hold the mean."""
+    """Small samples of a copula. With one seed, only 12% of intervals would contain the mean."""
     frames = []
     for seed in range(120):
         rows = np.random.default_rng(seed).normal(size=(1_000, 2))

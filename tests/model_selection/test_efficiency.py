@@ -12,7 +12,7 @@ from skeval.model_selection import efficiency
 from skeval.model_selection.efficiency import peak_memory
 from skeval.utils.memory import highest_bytes, resident_bytes
 
-# A process of its own: threads that other tests left behind allocate and free as they like.
+# A separate process, because remaining threads of other tests allocate and free memory.
 _GROWTH = """
 import time
 import numpy as np

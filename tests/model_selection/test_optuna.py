@@ -84,7 +84,7 @@ def study() -> optuna.Study:
 
 
 def scores_of(study: optuna.Study) -> pd.DataFrame:
-    """Return the values of all trials, so that more is better; of failed ones they are missing."""
+    """Return the values of all trials so that higher is better, nan for failed trials."""
     signs = [1.0 if d == optuna.study.StudyDirection.MAXIMIZE else -1.0 for d in study.directions]
     rows = [t.values or [np.nan] * len(signs) for t in study.trials]
     return pd.DataFrame(np.array(rows, dtype=float) * signs).add_prefix("f")

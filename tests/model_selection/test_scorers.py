@@ -92,7 +92,7 @@ def test_cross_validate_with_training_scores(table):
 
 
 def test_rows_with_lists_are_told_apart():
-    """The scorer is not what they fail in: metrics that take them have scores."""
+    """The scorer accepts such rows, so metrics that accept them have scores."""
     table = pd.DataFrame({"x": np.arange(40.0), "cell": [[i % 3] for i in range(40)]})
     scorer = make_generator_scorer(KSComplement())
     adapter = GeneratorAdapter((lambda t: t, lambda t, n: t.sample(n, replace=True))).fit(
@@ -137,7 +137,7 @@ def test_candidates_share_the_seed_of_a_split_and_splits_do_not():
 
 
 class Failing(Bootstrap):
-    """Cannot be sampled, or leaves out a column; what it says quotes a cell."""
+    """A generator that raises an error with a cell in it, or omits a column."""
 
     def __init__(self, random_state=None, fault=""):
         super().__init__(random_state)

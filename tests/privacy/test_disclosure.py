@@ -165,7 +165,7 @@ def test_a_table_written_out_twice_hides_its_uniques():
 
 
 def test_bins_of_the_test_favour_neither_train_nor_the_holdout():
-    """Rows of one population may change places; bins of train alone would not let them."""
+    """Rows of one population are exchangeable, but not with bins of train alone."""
     metric, others = ReplicatedUniques(["income", "age"], n_bins=15), HOLDOUT[:200]
     one = evaluate(metric, TRAIN, others, SYNTHETIC).contrast
     other = evaluate(metric, others, TRAIN, SYNTHETIC).contrast
@@ -566,7 +566,7 @@ def test_what_describes_makes_no_test(kind):
 @pytest.mark.parametrize("kind", [DeltaPresence, ReplicatedUniques])
 @pytest.mark.parametrize("sizes", [(200, 200, 200), (200, 80, 300)])
 def test_tests_keep_their_level(kind, sizes):
-    """Of numbers, too, whose bins are cut from train."""
+    """This is also true for numbers, whose bins depend on train."""
     p_values = []
     for seed in range(100):
         rng = np.random.default_rng([seed, *sizes])

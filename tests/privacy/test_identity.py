@@ -22,7 +22,7 @@ def test_contract():
 
 
 def test_closed_toy():
-    # a is alone and its rare value is released; one of two in b; what is said of c is wrong
+    # the only a and one of two b have a correct rare value, and the value of c is wrong
     result = IdentityDisclosure(["town"]).fit(TOY).evaluate(RELEASE)
     assert result.value == (1 + 1 / 2) / 4
     assert result.details["matched"] == 1.0
@@ -83,7 +83,7 @@ def test_copies_are_found_and_strangers_are_not():
 def test_bits_of_a_match():
     values = np.array([1.0, 2.0, 3.0, 4.0, np.nan])
     gap = np.array([0.0, 1.0, np.inf, 0.0, np.inf])
-    # of five rows one, three, none, one and none are as near; of two strangers one is enough
+    # 1, 3, 0, 1 and 0 of five rows are as close, and one of two other rows is enough
     bits = bits_of_match(gap, values, np.array([1, 1, 1, 2, 1]))
     assert bits == pytest.approx(-np.log2([1 / 5, 3 / 5, 1, 1 - (4 / 5) ** 2, 1]))
 

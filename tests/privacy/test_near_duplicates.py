@@ -443,7 +443,7 @@ def test_row_order_of_texts():
 
 
 def test_nearly_all_texts_are_alike():
-    """One word differs in each text: all pairs are similar, and few need to be looked at."""
+    """One word differs in each text, so all pairs are similar, and few must be compared."""
     rng = np.random.default_rng(0)
     numbers = rng.permutation(10**6)[:3000].reshape(3, 1000)
     tables = [
@@ -581,7 +581,7 @@ def test_no_distance_leaves_exact_matches():
     train, holdout, synthetic = TOY
     result = evaluate(NearDuplicateShare(0.0), train, holdout, synthetic)
     assert result.contrast.what == "synthetic rows that match a training row"
-    assert result.fact == ""  # that of exact matches is theirs to say
+    assert result.fact == ""  # the metric of exact matches has this fact
 
 
 @pytest.mark.parametrize("settings", [{"columns": ["age", "visits"]}, {"space": "euclidean"}])

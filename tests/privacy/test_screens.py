@@ -127,9 +127,9 @@ def test_swapped_tables_swap_the_contrast(results, name):
     )
 
 
-# ------------------------------------------------------------------------ what is said of a test
+# ------------------------------------------------------------------------- sentences of a test
 
-# of these less is a leak: distances, and rows told apart
+# metrics for which a low value indicates a leak
 LOW = {"DCRBaselineProtection", "DCRPercentile", "HoldoutDistanceRatio", "NNAAPrivacyLoss", "NNDR"}
 # each made the test of the other, and counts once
 ONE_TEST = [

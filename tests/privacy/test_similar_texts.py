@@ -175,7 +175,7 @@ class TestLetters:
     def test_by_hand(self, text, edits):
         sets = token_sets([column("kitten", "sitting", "mitten")], 10)
         kitten, sitting, mitten = sets.which[:, None]
-        # k -> s, e -> i, and a g: three of seven letters; k -> m: one of six
+        # three edits in seven letters (k -> s, e -> i, and g), one in six letters (k -> m)
         assert similar(sets, kitten, sitting, text).tolist() == [edits >= 3]
         assert similar(sets, kitten, mitten, text).tolist() == [edits >= 1]
 

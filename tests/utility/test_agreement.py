@@ -255,7 +255,7 @@ def test_a_table_without_target(cancer):
 
 
 def test_equal_models_have_no_order(cancer):
-    """A pair that ties on both sides agrees; the warning says that nothing is decided."""
+    """A pair that ties in both tables agrees, with a warning that no pair is decided."""
     models = [GaussianNB(), GaussianNB(), "bayes"]
     metric = ModelRankAgreement("y", estimators=models).fit(*cancer[:2])
     with warns(DegenerateInputWarning):

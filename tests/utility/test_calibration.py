@@ -48,7 +48,7 @@ class BaseRate(ClassifierMixin, BaseEstimator):
 
 
 def labelled(shares, n=100, seed=0):
-    """Return rows of which so many per cent have each label, and a number that tells nothing."""
+    """Return rows with these fractions of labels, and a number without information."""
     labels = np.repeat(list(shares), [round(n * share) for share in shares.values()])
     return pd.DataFrame({"x": np.random.default_rng(seed).normal(size=n), "y": labels})
 
@@ -66,7 +66,7 @@ def sharpened(table, n, seed):
 
 
 def test_by_hand():
-    """Of train half are positive, of synthetic rows a fifth, of the holdout 60%."""
+    """50% of train, 20% of the synthetic rows and 60% of the holdout are positive."""
     train, holdout, synthetic = (
         labelled({"no": 1 - share, "yes": share}, seed=i) for i, share in enumerate((0.5, 0.6, 0.2))
     )

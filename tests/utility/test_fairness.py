@@ -142,7 +142,7 @@ def test_several_models_and_seeds():
 
 
 def test_models_may_be_kept_from_the_sensitive_column():
-    """What it alone tells then makes no gap."""
+    """The models do not use its information, so there is no gap."""
     rng = np.random.default_rng(0)
     tables = []
     for _ in range(3):
@@ -219,7 +219,7 @@ def test_numbers_are_cut_at_quantiles_of_train():
 
 
 def test_numbers_of_few_values_are_groups():
-    """What lies between two values goes to the nearer."""
+    """A number between two values belongs to the group of the closer value."""
     train, holdout = learned("f"), met(CALLED, TRUTH)
     for table in (train, holdout):
         table["who"] = np.where(table["who"] == "a", 1.5, 2)  # two whole numbers are categories
@@ -334,7 +334,7 @@ def test_what_is_refused(kind):
 )
 @pytest.mark.slow
 def test_contract_on_larger_tables(metric):
-    """That noise be less fair than a copy is no promise: a model of noise may treat all alike."""
+    """Noise is not necessarily less fair than a copy, because its model may ignore all columns."""
     exempt = {"check_direction": "a model that learns nothing treats all alike"}
     check_metric(metric, tables=mixed(300), expected_failures=exempt)
 

@@ -1,4 +1,4 @@
-"""Formulas are made of few words: what formulaic would evaluate as Python beyond them is refused."""
+"""Formulas accept only a few names, and refuse other Python code that formulaic evaluates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rates and gaps of groups: values by hand, brute force, and what intervals hold."""
+"""Rates and gaps of groups, with values by hand, brute force and coverage of intervals."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_preservation_sees_a_reversal():
 
 
 def simulated(sizes, first, second, n_replicates, rng):
-    """Return the rates of two models that call alike, where they can, and bootstrap replicates."""
+    """Return the rates of two models with similar decisions, and bootstrap replicates."""
     cells = []
     for size, p, q in zip(sizes, first, second, strict=True):
         u = rng.random(size)

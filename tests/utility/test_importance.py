@@ -151,7 +151,7 @@ def test_pipelines_are_shuffled_by_column():
 
 
 def test_published_tables(cancer):
-    """Independent columns spread what one column of train says over many."""
+    """Independent columns spread the information of one training column over many."""
     kept = [*cancer.train.columns[20:30], "y"]
     tables = [table[kept] for table in cancer]
     result = evaluated(*tables, estimator="linear", n_bootstrap=50)

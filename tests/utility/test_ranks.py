@@ -230,7 +230,7 @@ def test_interval_of_regret():
 @pytest.mark.parametrize("gap", [0.0, 0.5, 2.0])
 @pytest.mark.slow
 def test_intervals_hold_the_truth(gap):
-    """Where models are equal, close, and apart; the quantiles of replicates do not do this."""
+    """The intervals cover for equal, close and different models, unlike quantiles of replicates."""
     rng = np.random.default_rng(7)
     n_runs, hits, quantiles = 150, np.zeros(4), 0
     for _ in range(n_runs):

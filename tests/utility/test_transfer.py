@@ -294,7 +294,7 @@ def test_gain_by_few_added_rows(cancer):
 
 @pytest.mark.calibration
 def test_difference_covers_that_of_the_fitted_models():
-    """Two fixed models, fresh holdouts: the interval holds the difference on the population."""
+    """For two fixed models and new holdouts, the interval contains the true difference."""
     from skeval.datasets import make_census
 
     train, synthetic = make_census(2000, random_state=0), make_census(300, random_state=1)
@@ -339,7 +339,7 @@ def test_pandas_frames_reach_pipelines():
 @pytest.mark.parametrize("target", ["plan", "visits"])
 @pytest.mark.slow
 def test_a_column_that_gives_the_target_away_is_named(target):
-    """As the chapter of a code gives its cause: the score of real rows is 1, whatever else holds."""
+    """A column that determines the target, like the chapter of a code, gives a warning."""
     tables = [make_mixed(400, random_state=seed) for seed in range(3)]
     told = [
         table.assign(chapter=table[target].map(lambda cell: f"of {cell}"), n=np.arange(400))

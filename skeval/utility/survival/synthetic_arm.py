@@ -38,8 +38,8 @@ class SyntheticArmTypeIError(SurvivalMetric):
     Parameters
     ----------
     n_rows : int, optional
-        Rows of each arm. The default is the number of rows of the holdout or the synthetic data, if
-        that is smaller.
+        Number of rows in each arm. The default is the number of rows with an outcome in the smaller
+        of the holdout and the synthetic data.
     level : float, default=0.05
         Significance level of the test, in (0, 1).
 

@@ -42,7 +42,7 @@ SECRETS = {
 
 @pytest.mark.parametrize("metric", SECRETS.values(), ids=SECRETS)
 def test_a_few_copies_that_the_average_hides(metric):
-    """Twelve of 400 secrets are known exactly; right guesses of the others are by chance."""
+    """Twelve of 400 secrets are known exactly. Other guesses are correct only by luck."""
     result = metric.fit(TRAIN, HOLDOUT).evaluate(LEAKY)
     found = result.details["abstaining"]
     everything = found["by_share"][-1]
@@ -84,7 +84,7 @@ def test_what_is_reported():
 
 
 def test_the_estimator_says_how_sure_it_is():
-    """A label by its chance; of numbers nothing is known, and all are equally sure."""
+    """The confidence of a label is its probability. The confidence of numbers is constant."""
     settings = {"aux_cols": ["a", "b", "c"], "n_attacks": None}
     by_chance = InferenceRisk("label", estimator=GaussianNB(), **settings)
     result = by_chance.fit(TRAIN, HOLDOUT).evaluate(FRESH)

@@ -63,7 +63,7 @@ def test_contract_of_kinds(secret, scoring):
 
 
 def test_shares_by_hand():
-    """The release tells each key's secret, of all of train and of a quarter of the others."""
+    """The synthetic data disclose all training secrets and a quarter of the others."""
     train, holdout = small("aabb", "xxyy"), small("abab", "yyyx")
     release = small("ab" * 20, "xy" * 20)
     result = evaluate(tables=(train, holdout, release))
@@ -108,7 +108,7 @@ def test_errors_by_hand():
 
 
 def test_auc_by_hand():
-    """Chances are those of the leaf: the share of y under the key."""
+    """The probability of y is its fraction in the leaf of the key."""
     train, holdout = small("abcc", "xyyx"), small("abcab", "xyxyx")
     release = small("aaaabbbbcccc", "xxxxyyyyxxyy")
     result = evaluate(tables=(train, holdout, release), scoring="roc_auc")
@@ -262,7 +262,7 @@ def test_keys_are_not_known():
 
 
 def test_many_labels():
-    """The hundred most frequent are learnt; the others are never right, and that is told."""
+    """The hundred most frequent labels are learned. The others are never correct."""
     rng = np.random.default_rng(0)
     secret = np.append(np.repeat(np.arange(100), 3), np.arange(100, 150))
     lesson = Lesson(rng.random((350, 1)), (False,), secret)

@@ -132,7 +132,7 @@ def test_a_null_audit_gives_no_bound():
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:rare categories share features")
 def test_the_columns_of_flights_that_leak_are_named():
-    """A copula draws values of train; of tail numbers most occur in few rows only."""
+    """A copula samples training values, and most tail numbers occur in few rows."""
     rows = load_flights(4_000)
     train, holdout = rows.iloc[:2_000], rows.iloc[2_000:]
     released = GaussianCopula().fit(train).sample(2_000, random_state=0)

@@ -68,7 +68,7 @@ def test_bernoulli_design_counts_all_rows(wine):
 
 
 def test_included_bits_say_who_was_in(wine):
-    """The release is of half of train and half of the holdout: bits know, roles do not."""
+    """The release is half of train and half of the holdout, which only the bits reveal."""
     bits = np.zeros(178)
     bits[:44] = bits[89:133] = 1.0
     release = pd.concat([wine.train[:44], wine.holdout[:44]])
@@ -124,7 +124,7 @@ def test_fair_coins_are_hardly_ever_refused():
 
 
 def test_reference_does_not_look_at_the_coins():
-    """Half of what was in and half of what was out, and as much whatever the coins say."""
+    """Return half of the rows that were in and half of the others, independently of the coins."""
     context = Context.of(TRAIN, HOLDOUT)
     fair = np.repeat([1.0, 0.0], 150)
     rows = reference_among(context, fair, 0)
@@ -328,7 +328,7 @@ def by_coins(seed, n_rows):
 
 @pytest.mark.calibration
 def test_release_that_knows_nothing_is_hardly_ever_refuted():
-    """At most 5% of releases; of 500 at most 7% by chance."""
+    """The bound is exceeded in at most 5% of releases, so in at most 7% of 500."""
     splits = (numbers(seed, 60, 60 if seed % 2 else 45, 50) for seed in range(500))
     exceeded, alarms = exceeding(OneRunDPAudit(), splits)
     assert exceeded / 500 <= 0.07
@@ -348,7 +348,7 @@ def test_coins_of_a_release_that_knows_nothing(attack, k_guesses):
 @pytest.mark.calibration
 @pytest.mark.parametrize("size", [45, 80])
 def test_no_size_of_tables_is_matched_to_their_favour(size):
-    """On one axis places tell scores: one order for all splits exceeds in 11% to 16% of them."""
+    """If one order of rows is used for all splits, 11% to 16% of them exceed the bound."""
 
     def split(seed):
         *tables, synthetic = numbers(seed, size, size, size, columns=1)
@@ -360,7 +360,7 @@ def test_no_size_of_tables_is_matched_to_their_favour(size):
 
 @pytest.mark.slow
 def test_randomised_response_of_rows():
-    """Who was in is told of each row with e / (1 + e): a release that is exactly 1-DP."""
+    """The release states for each row whether it was in, correctly with e / (1 + e): 1-DP."""
     rng = np.random.default_rng(0)
     p, bounds = math.e / (1 + math.e), []
     rows = pd.DataFrame({"row": [f"r{i}" for i in range(400)]})

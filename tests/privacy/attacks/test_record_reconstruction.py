@@ -151,7 +151,7 @@ def test_sets_of_columns():
 
 
 def test_outliers_alone_are_reconstructed():
-    """Ten records far from all others stand in the release: the average hides it."""
+    """The release contains ten unusual training records, which the average hides."""
     rng = np.random.default_rng(0)
     tables = [pd.DataFrame(rng.normal(size=(300, 4)), columns=list("abcd")) for _ in range(3)]
     for table in tables[:2]:

@@ -62,7 +62,7 @@ def test_who_knows_the_shift_finds_all(shifted):
 
 
 def outliers(seed: int, n_copied: int = 3) -> Context:
-    """A fresh table in which the outermost rows of train stand."""
+    """Return a new table that contains the most unusual training rows."""
     rs = np.random.RandomState(seed)
     train, holdout, synthetic = (rs.normal(size=(300, 4)) for _ in range(3))
     synthetic[:n_copied] = train[np.argsort(-(train**2).sum(axis=1))[:n_copied]]

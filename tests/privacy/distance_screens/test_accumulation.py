@@ -69,7 +69,7 @@ def test_details_of_the_reference_table(wine):
     assert gauss.p_value > 0.05
 
 
-# one column of range 1, the train rows at its ends: distances to train are as they stand
+# one column of range 1 with training rows at both ends, so distances are not rescaled
 @pytest.mark.parametrize(
     ("direction", "left", "right"),
     [
@@ -142,7 +142,7 @@ def test_copies_have_a_largest_distance_of_zero(threshold):
     metric = MinimumDistanceAccumulation(threshold, scale="observed")
     found = evaluate(metric, TRAIN, HOLDOUT, TRAIN)
     assert found.value == 1.0
-    assert found.baseline < 0.05  # whatever is no copy is as far as can be
+    assert found.baseline < 0.05  # rows that are not copies have the maximum distance
     assert 0 < found.details["threshold"] < 1
 
 
@@ -413,7 +413,7 @@ def test_areas_grow_with_the_leak():
 
 @pytest.mark.slow
 def test_a_table_from_the_middle_is_no_leak():
-    """It lies nearer to train than fresh rows do, and to the holdout as much: the test knows."""
+    """It is equally close to train and to the holdout, so the test is not significant."""
     p_values = []
     for seed in range(20):
         rng = np.random.default_rng(seed)

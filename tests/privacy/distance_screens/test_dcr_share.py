@@ -436,7 +436,7 @@ def test_blocks_are_found_whatever_their_order():
 
 @pytest.mark.parametrize("n", [6, 11, 15, 40])
 def test_no_group_is_tiny(n):
-    # one column apart from all others would be a cluster of its own
+    # a column that differs from all others would be a separate cluster
     associations = np.full((n, n), 0.9)
     associations[0] = associations[:, 0] = 0.0
     np.fill_diagonal(associations, 1.0)

@@ -23,7 +23,7 @@ def tables(draw, sizes, p):
 
 
 def is_level(p_values, level=0.05):
-    """Tell whether as many p-values are small as should be; exact tests may have fewer."""
+    """Return whether the fraction of small p-values is correct or lower."""
     return 0.01 <= np.mean(np.array(p_values) < level) <= 0.085
 
 
@@ -45,7 +45,7 @@ def leaky(train, n, leak, rng):
 
 
 class Truths:
-    """What holds of the generator's law and of the population's, train being given."""
+    """Values for the distributions of the generator and the population, given train."""
 
     def __init__(self, real, drawn, fresh):
         self.near = [

@@ -365,7 +365,7 @@ def test_nine_rows_have_no_tenth():
 
 
 def test_all_rows_duplicated():
-    """0/0 is 1: neither of two equal train rows is the nearer one, which is told."""
+    """0/0 is 1, because neither of two equal training rows is closer. A warning says so."""
     doubled = pd.concat([TRAIN, TRAIN], ignore_index=True)
     found = told(NNDR(), doubled, HOLDOUT, TRAIN)
     assert found.value == 1.0

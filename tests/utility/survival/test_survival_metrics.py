@@ -1,4 +1,4 @@
-"""Metrics of survival: nothing is found where nothing is, and what is planted is found."""
+"""Survival metrics find simulated differences, and nothing in data without differences."""
 
 from __future__ import annotations
 

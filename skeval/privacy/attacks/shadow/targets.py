@@ -1,4 +1,4 @@
-"""Rows that an attack targets: unusual training rows or canaries."""
+"""Targets of an attack, which are unusual training rows or canaries."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ def generalized_cosine(numbers: np.ndarray, codes: np.ndarray) -> Block:
 
 
 def rarity(cells: np.ndarray) -> np.ndarray:
-    """Return the rarity of each row: the sum over columns of minus the log frequency."""
+    """Return the rarity of each row, that is, minus the sum of the log frequencies of its cells."""
     rarities = np.zeros(len(cells))
     for column in cells.T:
         _, places, counts = np.unique(column, return_inverse=True, return_counts=True)
@@ -237,7 +237,7 @@ def rarity(cells: np.ndarray) -> np.ndarray:
 
 
 def isolation(features: np.ndarray, seed: int = 0) -> np.ndarray:
-    """Return the anomaly score of each row by an isolation forest; higher is more isolated."""
+    """Return the anomaly score of an isolation forest, which is higher for more isolated rows."""
     # Source: F. T. Liu, K. M. Ting, Z. H. Zhou, "Isolation forest", ICDM 2008,
     # doi:10.1109/ICDM.2008.17.
     from sklearn.ensemble import IsolationForest

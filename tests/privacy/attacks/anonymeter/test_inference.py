@@ -110,7 +110,7 @@ def test_ties_share_the_guess():
 
 
 def test_order_of_synthetic_rows_does_not_matter():
-    """More rows tie than are looked at: which these are goes by their values."""
+    """More rows tie than are used. The choice depends on their values."""
     rng = np.random.default_rng(0)
     tables = [
         pd.DataFrame(rng.integers(2, size=(150, 3)).astype(str), columns=list("abs"))
@@ -201,7 +201,7 @@ def test_known_columns():
 
 
 def test_risk_of_groups_has_their_own_numbers():
-    """Of one city all secrets are betrayed, of the others none."""
+    """All secrets of one city are disclosed, and none of the other cities."""
     train, holdout = make_mixed(400, random_state=0), make_mixed(400, random_state=1)
     fresh = make_mixed(400, random_state=2)
     released = pd.concat([fresh, train[train["city"] == "Porto"]], ignore_index=True)

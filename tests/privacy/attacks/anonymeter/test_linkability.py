@@ -84,7 +84,7 @@ def test_links_of_the_nearest_are_their_expected_number(parts):
     near = [nearest_of_all(context, part) for part in parts]
     expected = (near[0] & near[1]).sum(axis=1) / (near[0].sum(axis=1) * near[1].sum(axis=1))
     found = linkability(context, [parts], 1, n_attacks=None, seed=0)
-    # of more than 32 rows that tie, a random choice stands for all
+    # a random choice represents more than 32 tied rows
     assert found.successes[0] == pytest.approx(expected[:200].sum(), rel=0.15)
     assert found.control[0] == pytest.approx(expected[200:].sum(), rel=0.15)
 

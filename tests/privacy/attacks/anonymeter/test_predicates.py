@@ -54,7 +54,7 @@ HAND_NUMBER = np.array([True, False])
 
 
 def test_univariate_hand_example():
-    """a==1, a==3, a==9, a<=1, a>=9, c==y: six, of which four hold of one row of T."""
+    """Six predicates, a==1, a==3, a==9, a<=1, a>=9, c==y. Four match exactly one row of T."""
     found = univariate_predicates(
         HAND_S, HAND_NUMBER, 100, np.random.default_rng(0), distinct=False
     )
@@ -67,7 +67,7 @@ def test_univariate_hand_example():
 
 
 def test_distinct_rows_count_once():
-    """Rows 0, 1, 3 and 4 of S can be singled out; what is said of rows 0 and 4 is said twice."""
+    """Rows 0, 1, 3 and 4 of S can be singled out, rows 0 and 4 by two predicates each."""
     for seed in range(5):
         found = univariate_predicates(HAND_S, HAND_NUMBER, 100, np.random.default_rng(seed))
         assert sorted(matches(found, HAND_S).argmax(axis=1)) == [0, 1, 3, 4]
@@ -265,7 +265,7 @@ def test_integral_hand_values(n, expected):
 
 
 def test_size_factor_recovers_its_model():
-    """Weights spread evenly up to w: the factor is that of the integral."""
+    """For uniform weights up to w, the factor is the ratio of integrals."""
     w, n, wanted, rng = 0.002, 2000, 8000, np.random.default_rng(0)
     line = rng.integers(1_000_000, size=(1, n)).astype(np.int32)
     rows = distinct_rows(line)

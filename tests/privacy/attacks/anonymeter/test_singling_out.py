@@ -35,8 +35,8 @@ def counts(result, rate="attack"):
 
 
 def test_hand_example():
-    """Of a==1, a==3, a==9, a<=1, a>=9, c==y four hold of train: a==1, a==3, a<=1, c==y. Of the
-    holdout two: a>=9 and c==y."""
+    """Among a==1, a==3, a==9, a<=1, a>=9, c==y, four isolate a training row (a==1, a==3, a<=1,
+    c==y) and two a holdout row (a>=9, c==y)."""
     tables = HAND_TRAIN, HAND_HOLDOUT, HAND_SYNTHETIC
     found = evaluate(tables, "univariate", distinct_rows=False)
     assert counts(found) == (4.0, 6.0)
@@ -98,14 +98,14 @@ def test_every_control_succeeds():
     with warns(DegenerateInputWarning):
         found = evaluate((TRAIN, HOLDOUT, HOLDOUT))
     assert np.isnan(found.value)
-    # Rows of these numbers make a test, whatever they hold: were there no p-value where these rows
-    # leave it undefined, a family of tests would shrink by what rows hold, and not keep its level.
+    # The number of tests must depend on the sizes of the tables and not on their values. Without a
+    # p-value here, the family of tests would depend on the values and lose its level.
     assert found.p_value == 1.0
     assert found.contrast is None
 
 
 def test_unequal_sizes_make_no_risk():
-    """In 100 rows of the holdout more of what is rare in 200 holds than in 800 of train."""
+    """Predicates of 200 synthetic rows isolate more in 100 holdout than in 800 training rows."""
     real = make_mixed(1100, random_state=5)
     tables = real.iloc[:800], real.iloc[800:900], real.iloc[900:]
     uncorrected = evaluate(tables, size_correction="none", n_cols=2)
@@ -166,7 +166,7 @@ def test_one_column_and_one_row():
 
 
 def test_the_columns_that_leak_are_named():
-    """Of the values of one column the release has those of train, of the others fresh ones."""
+    """One column has the training values, the other columns have new values."""
     released = SYNTHETIC.assign(income=TRAIN["income"].to_numpy())
     found = evaluate((TRAIN, HOLDOUT, released), "univariate")
     assert found.advice == "Drop, pool or coarsen income: its values single out train rows."

@@ -34,7 +34,7 @@ def test_it_keeps_the_contract(threshold):
 
 
 def test_by_hand():
-    """Of 50 members 40 are called so, of 50 others 20: F1 is 0.727273, the naive one 2 / 3."""
+    """40 of 50 members and 20 of 50 others are called members. F1 is 0.727273, naive F1 is 2 / 3."""
     near, far = [0.0], [100.0]
     train = pd.DataFrame({"x": 40 * near + 10 * far})
     holdout = pd.DataFrame({"x": 20 * near + 30 * far})

@@ -68,7 +68,7 @@ def test_equally_common_rows_stay_together():
 
 @pytest.mark.slow
 def test_a_leak_of_outlying_rows_is_found():
-    """Of the outermost rows of train 60 are copied, of 1000."""
+    """The 60 most unusual of 1000 training rows are copied."""
     rng = np.random.default_rng(0)
     train, holdout, synthetic = (rng.normal(size=(1000, 4)) for _ in range(3))
     far = np.argsort(-(train**2).sum(axis=1))[:60]

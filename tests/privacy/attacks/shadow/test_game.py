@@ -152,7 +152,7 @@ def test_rows_equal_to_a_target_are_in_no_pool():
 
 @pytest.mark.parametrize("adjacency", ["add", "replace"])
 def test_a_part_of_train_is_known(adjacency):
-    """Half of the 39 other rows stand in each table to learn from, the others are drawn anew."""
+    """Each training table contains half of the 39 other rows. The rest is sampled again."""
     game = replace(SEEDED, knowledge="exact-with-uncertainty", adjacency=adjacency)
     assert (game.faults, rows_of(game).faults) == ([], [])
     tables_of = worlds(fits_of(game))

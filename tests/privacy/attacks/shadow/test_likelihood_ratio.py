@@ -237,7 +237,7 @@ def test_groups_are_left_out(per_record):
     estimates = moments(DRAWN, LEARNED, per_record=per_record, left_out=groups)
     for model in range(8):
         kept = groups != groups[model]
-        # the least spread is that of all models: none of these is near it
+        # the minimum spread over all models is much smaller than these
         alone = moments(DRAWN[kept], LEARNED[kept], per_record=per_record)
         for name in ("mean_in", "sd_in", "mean_out", "sd_out"):
             assert getattr(estimates, name)[model] == pytest.approx(getattr(alone, name))

@@ -64,7 +64,7 @@ class Gaussian:
 
 
 def normal(n, seed, outlier=False):
-    """Tables of train and holdout; row 7 of train is far from all if there is an outlier."""
+    """Return training and holdout tables, with row 7 as an outlier if there is one."""
     rs = np.random.RandomState(seed)
     train, holdout = rs.normal(size=(n, 3)), rs.normal(size=(n, 3))
     if outlier:
@@ -206,7 +206,7 @@ def test_copies_show_to_somebody_without_the_generator(features, knowledge):
         long, game="model_seeded", knowledge=knowledge, access="no-box", n_targets=1, n_eval=12,
         features=features,
     )  # fmt: skip
-    assert outcome.value > 0.5  # as many rows are looked at as are known: the target may be beyond
+    assert outcome.value > 0.5  # the target may be in other rows
     assert outcome.p_value < 0.025
     assert outcome.details["n_fits"] == 2 * 12  # none to learn from
     assert outcome.details["access"] == "no-box"
