@@ -60,8 +60,8 @@ def test_every_name_is_explained():
     ("name", "first"),
     [
         ("people/tv_complement", "people/tv_complement: TVComplement (fidelity)"),
-        ("referential_integrity", "ReferentialIntegrity (diagnostic)"),
-        ("relationship_validity/referential_integrity", "ReferentialIntegrity (diagnostic)"),
+        ("referential_integrity", "ReferentialIntegrity (validity)"),
+        ("relationship_validity/referential_integrity", "ReferentialIntegrity (validity)"),
     ],
 )
 def test_names_of_several_tables(name, first):

@@ -195,7 +195,7 @@ def test_copies_are_counted():
 def test_too_few_rows():
     assert too_few(context_of(TRAIN, None, SYNTHETIC), None) == ""
     assert "synthetic has 9" in too_few(context_of(TRAIN, None, SYNTHETIC.iloc[:9]), None)
-    assert "needs 30 rows" in too_few(context_of(TRAIN, None, SYNTHETIC.iloc[:20]), None, 30)
+    assert "requires 30 rows" in too_few(context_of(TRAIN, None, SYNTHETIC.iloc[:20]), None, 30)
 
 
 def test_seeds_are_given_to_who_has_none():

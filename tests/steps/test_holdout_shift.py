@@ -408,7 +408,7 @@ def test_rows_of_persons_that_are_in_one_table_only_are_noticed_by_their_column(
     train, holdout = rows_of_persons(60, 0), rows_of_persons(60, 1, first=60)
     (notice,) = shift_notices(Context.of(train, holdout))
     assert isinstance(notice, GroupedRowsWarning)
-    assert "divided by person: 120 values" in str(notice)
+    assert "divided by person. 120 of its values" in str(notice)
     assert "at random" not in str(notice)
 
 

@@ -19,6 +19,7 @@ _VARIABLES = {
     SYNTHETIC: "var(--synthetic)",
     "#ffffff": "var(--paper)",
     "#f5f7f9": "var(--tile)",
+    "#b3261e": "var(--leak)",
 }
 _RAMPS = {AMOUNT: "--amount", STRENGTH: "--ink", LESS: "--less", MORE: "--more"}
 _COLOR = re.compile(r'(?<=")#[0-9a-f]{6}(?=")')
