@@ -276,7 +276,7 @@ def test_what_an_attack_needs():
     assert "requires at least 10 reference rows" in needs_of(small, "classifier", 0.5, None)
     assert needs_of(small, "eq1", 0.5, None) == ""
     one = Context.of(TRAIN, HOLDOUT[:1]).with_synthetic(SYNTHETIC)
-    assert "one row" in needs_of(one, "ratio", 0.5, None)
+    assert "at least 2 rows" in needs_of(one, "ratio", 0.5, None)
     assert area(member_scores(one, "distance")) <= 1.0
     with raises(InvalidParameterError):
         member_scores(one, "guess")
