@@ -100,7 +100,7 @@ def engine(client: Any = "local") -> Iterator[Engine]:
     Parameters
     ----------
     client : distributed.Client or "local", default="local"
-        Where tasks run. "local" keeps all rows on this machine, even if a client is active.
+        Target of the tasks. "local" keeps all rows on this machine, even if a client is active.
 
     Yields
     ------
