@@ -95,7 +95,7 @@ class MDADisplay(Display):
         return describe_result(self.result, threshold, unseen and f"unseen data {unseen}")
 
     def _areas_of(self, role: str) -> tuple[float, ...]:
-        """Return the areas at the first threshold; nan if they are not known."""
+        """Return the areas at the first threshold, or nan if they are not known."""
         known = self.areas.get(role, {})
         return tuple(float(next(iter(known.get(area, ())), math.nan)) for area in _AREAS)
 
@@ -153,7 +153,7 @@ class MDADisplay(Display):
         return series
 
     def _end_of_axis(self) -> float:
-        """Return where all curves have reached 1 and no threshold is at the edge."""
+        """Return a distance above the thresholds at which all curves are 1."""
         all_in = max(float(u[share >= 1.0 - 1e-12][0]) for u, share in self.curves.values())
         thresholds = self.thresholds[np.isfinite(self.thresholds)]
         return min(1.0, max(1.05 * all_in, 1.25 * float(thresholds.max(initial=0.0))))

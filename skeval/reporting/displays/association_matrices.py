@@ -21,7 +21,7 @@ from skeval.results.result import Result
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_SIZE = 118.0, 110.0  # of a matrix, in points
+_SIZE = 118.0, 110.0  # width and height of a matrix in points
 _KINDS = ("train", "synthetic", "difference")
 
 
@@ -53,7 +53,7 @@ class PhikMatricesDisplay(Display):
 
     def subtitle(self) -> str:
         """Return the score and the scale of the colors."""
-        scale = f"orange: lost, purple: invented, darkest at {self._largest_change():g}"
+        scale = f"orange for lost, purple for invented, darkest at {self._largest_change():g}"
         named = state_named(naming_step(len(self.names), _SIZE[1]))
         facts = f"white 0, black 1; {scale}", named
         return describe_result(self.result, *facts, has_baseline=False)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _MAX_ATTACKS = 16  # rows of a figure
 _ROWS = {"attack": "train rows", "control": "holdout rows", "baseline": "guessing"}
 _NAMES = ("training records", "unseen records", "guessing")
-_SHIFT = 0.17  # of a mark from the middle of its row
+_SHIFT = 0.17  # distance between a mark and the middle of its row
 _DOT: dict[str, Any] = {"marker": "o", "ls": "", "ms": 4.5}
 _TICK: dict[str, Any] = {"marker": "|", "ls": "", "ms": 8.0, "mew": 1.0}
 
@@ -77,7 +77,9 @@ class AttacksDisplay(Display):
             _draw_attack(ax, y, attack)
         top = min(1.0, 1.05 * max(0.02, float(self.frame()["high"].max())))
         ax.set(xlim=(0.0, top), ylim=(len(names) - 0.4, -0.6))
-        ax.set_xlabel("percentage of attempts that succeed; right: difference in points")
+        ax.set_xlabel(
+            "percentage of attempts that succeed, and on the right the difference in points"
+        )
         label_percentages(ax.xaxis, top, most=6)
         is_red = [_is_significant(one) for one in self.attacks.values()]
         label_names(ax.yaxis, names, colors=[LEAK if red else INK for red in is_red])

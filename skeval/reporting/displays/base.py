@@ -42,7 +42,7 @@ class Display:
     figure_ : Figure
         The figure of the last call of `plot`.
     ax_ : Axes or tuple of Axes
-        The axes of that figure: one, or one for each panel.
+        The axes of that figure, or a tuple with the axes of each panel.
 
     See Also
     --------
@@ -81,8 +81,8 @@ class Display:
         Parameters
         ----------
         ax : Axes or sequence of Axes, optional
-            The axes to draw on: one for each panel, or one whose area the panels share. By default,
-            a new figure.
+            The axes to draw on. Pass one for each panel, or one whose area the panels share. By
+            default, a new figure is made.
 
         Returns
         -------
@@ -109,7 +109,7 @@ class Display:
         return figure
 
     def _repr_html_(self) -> str:
-        """Return the figure for a notebook; it is drawn if it was not."""
+        """Return the figure for a notebook, and draw it if necessary."""
         figure = self.figure_ if hasattr(self, "figure_") else self.plot().figure_
         buffer = io.BytesIO()
         figure.savefig(buffer, format="png", dpi=_NOTEBOOK_DPI)
@@ -136,7 +136,7 @@ class Display:
         return describe_result(self.result)
 
     def check(self) -> None:
-        """Raise if the details have another form than expected; the value is drawn then."""
+        """Raise if the details have another form than expected, so that the value is drawn."""
         self.frame()
 
     def shape(self) -> tuple[int, int]:

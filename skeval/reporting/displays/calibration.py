@@ -10,7 +10,7 @@ from skeval.reporting.document.details import mapping_at
 
 
 class CalibrationDisplay(ModelCurvesDisplay):
-    """How often an event occurs if a model predicts a probability; the diagonal is perfect."""
+    """The observed frequency of an event, by the probability that a model predicts."""
 
     reads = ("curves",)
     _x, _y = "predicted", "observed"

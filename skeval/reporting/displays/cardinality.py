@@ -26,7 +26,7 @@ _MAX_KEY = 44  # letters
 
 
 class CardinalityDisplay(Display):
-    """Shares of parents by their numbers of children: training, unseen and synthetic data."""
+    """Shares of parents by their numbers of children in each table."""
 
     reads = ("histograms",)
 
@@ -88,7 +88,7 @@ class CardinalityDisplay(Display):
 
 
 def _keys_by_score(result: Result) -> list[str]:
-    """Return the foreign keys that have histograms, the worst first, those of one bar last."""
+    """Return the foreign keys that have histograms, the worst first and single bars last."""
     histograms, scores = result.details["histograms"], numbers_at(result.details, "columns")
 
     def rank(key: str) -> tuple[bool, float]:
@@ -99,7 +99,7 @@ def _keys_by_score(result: Result) -> list[str]:
 
 
 def _range(low: float, high: float) -> str:
-    """Return a range of whole numbers; open if `high` is nan."""
+    """Return a range of whole numbers, which is open if `high` is nan."""
     if np.isnan(high):
         return f"{count(low)} or more"
     return count(low) if low == high else f"{count(low)} to {count(high)}"

@@ -60,7 +60,7 @@ _BUILT_IN: dict[str, type[Display]] = {
 
 
 def display_of(result: Result) -> Display:
-    """Return the display that the metric's tags name; of a value if its details are missing."""
+    """Return the display that the metric's tags name, or ValueDisplay if details are missing."""
     name = result.tags.display if result.tags is not None else ""
     kind = DISPLAYS.get(name) or _BUILT_IN.get(name, ValueDisplay)
     if not all(_is_known(result.details.get(key)) for key in kind.reads):

@@ -1,4 +1,4 @@
-"""The bars of a column: its bins or categories, frequent numbers, missing and unseen values."""
+"""The bars of a column for bins or categories, frequent numbers, missing and unseen values."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ColumnBars:
         self.names = [*own, *self.beside]
 
     def frame(self) -> pd.DataFrame:
-        """Return `bar`, `low`, `high` of each bar; edges are dates for a datetime column."""
+        """Return `bar`, `low` and `high` of each bar, as dates for a datetime column."""
         low, high = np.full((2, len(self.names)), np.nan)
         if self.edges is not None:
             low[: self.n_own], high[: self.n_own] = self.edges[:-1], self.edges[1:]
@@ -43,7 +43,7 @@ class ColumnBars:
         return [*range(self.n_own), *(i for i in beside if any(total[i] > 0 for total in totals))]
 
     def range_names(self) -> list[str]:
-        """Return the category, or the low and high end, of each bar; then the other bars."""
+        """Return the category or the range of each bar, and then the names of the other bars."""
         if self.edges is None:
             return self.names
         ends = [f"{edge:.6g}" for edge in self.edges]

@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 _MAX_ROWS = 16
 _SAME = 1e-9
 _SHORT = 0.1  # length of an axis on which two decimals would be equal
-_MIN_SPAN = 0.005  # of the axis, in units of the score
+_MIN_SPAN = 0.005  # smallest length of the axis in units of the score
 _DOT: dict[str, Any] = {"marker": "o", "ls": "", "ms": 4.5}
 
 
 class ColumnScoresDisplay(Display):
-    """The scores of the columns as dots, the worst first; rings where unseen data score."""
+    """The scores of the columns as dots, the worst first, and of unseen data as rings."""
 
     reads = ("columns",)
 
@@ -123,7 +123,7 @@ class ColumnScoresDisplay(Display):
 
 
 def _ends(interval: Any) -> tuple[float, float]:
-    """Return the ends of an interval; nan if there is none."""
+    """Return the ends of an interval, or nan if there is none."""
     try:
         low, high = interval
         return float(low), float(high)

@@ -29,7 +29,7 @@ _MAX_NAMED = 2  # columns that an axis names
 
 
 class DensityMapDisplay(Display):
-    """The share of each table's rows in each place of a map, dark where many are."""
+    """The share of each table's rows in each place of a map, dark for many rows."""
 
     # No row is drawn. Grey places have fewer rows than are ever drawn, ten by default.
 
@@ -55,8 +55,8 @@ class DensityMapDisplay(Display):
             )
         if taken := [name for name in map(str, displays) if name in (*_REAL, *"xy")]:
             raise InvalidParameterError(
-                f"DensityMapDisplay.from_results: the name {taken[0]} is of a real table or an "
-                "axis; name the synthetic table otherwise."
+                f"DensityMapDisplay.from_results: the name {taken[0]} belongs to a real table or "
+                "an axis. Rename the synthetic table."
             )
         first, *others = displays.values()
         if not all(_near(first.edges[at], one.edges[at]) for one in others for at in "xy"):
@@ -72,7 +72,7 @@ class DensityMapDisplay(Display):
     def shape(self) -> tuple[int, int]:
         """Return the numbers of rows and columns of panels."""
         n = max(1, self.n_panels)
-        # four panels are two by two: a row of one would be lost below a row of three
+        # four panels are two by two, because a single panel below three would be lost
         width = n if n <= _MAX_IN_ROW else 2 if n == 4 else _MAX_IN_ROW
         return -(-n // width), width
 
@@ -116,7 +116,7 @@ class DensityMapDisplay(Display):
             axis.set_ticks(places, labels=labels)
 
     def _name_direction(self, place: int) -> str:
-        """Return what a direction mostly consists of."""
+        """Return the columns that contribute most to a direction."""
         axes = self.result.details.get("axes") or []
         if place >= len(axes):
             return f"direction {place + 1}"

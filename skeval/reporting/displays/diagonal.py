@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def draw_diagonal(ax: Axes, name: str, place: float, low: float = 0.0) -> None:
-    """Draw a line from `low` to 1 on both axes; its name is below the line at this place."""
+    """Draw a line from `low` to 1 on both axes, with its name below it at this place."""
     ax.plot([low, 1.0], [low, 1.0], **CHANCE)
     style: dict[str, Any] = {"size": TICK, "color": GREY, "ha": "center", "va": "top"}
     turned: dict[str, Any] = {"rotation": 45.0, "rotation_mode": "anchor"}

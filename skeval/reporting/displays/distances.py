@@ -20,7 +20,7 @@ from skeval.results.result import Result
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Each panel compares two distributions; the color of a curve is that of the table that differs.
+# Each panel compares two distributions. A curve has the color of the table that differs.
 _WITHIN = ("within each table", {"train to train": "train", "synthetic to synthetic": "synthetic"})
 _FROM_SYNTHETIC = (
     "from synthetic rows",

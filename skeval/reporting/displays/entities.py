@@ -1,4 +1,4 @@
-"""Rare entities in texts, counted by type; no word of a text is drawn."""
+"""Rare entities in texts, counted by type, without any word of a text."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ _ROLES = ("train", "holdout")
 class EntitiesDisplay(Display):
     """Rare entities that synthetic texts repeat, by type, from training and from unseen texts."""
 
-    # The generator never saw the unseen texts, so that their entities occur by chance.
+    # The generator never saw the unseen texts, so that it repeats their entities as often as
+    # expected by chance.
 
     reads = ("types",)
 

@@ -36,7 +36,7 @@ def draw_matrix(
 
 
 def naming_step(n: int, points: float) -> int:
-    """Return that every how many of `n` columns has room for its name along this length."""
+    """Return the step between columns that are named, so that names fit along this length."""
     return max(1, math.ceil(_LINE * TICK * n / points))
 
 

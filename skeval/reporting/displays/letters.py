@@ -11,7 +11,7 @@ from skeval.reporting.document.shortening import shorten_end, shorten_name
 from skeval.reporting.letters import code_point
 
 MAX_NAME = 28  # letters of the name of a column at the side of a figure
-_WIDTH, _BOLD_WIDTH = 0.56, 0.64  # of a letter on average, in font sizes
+_WIDTH, _BOLD_WIDTH = 0.56, 0.64  # average width of a letter in font sizes
 
 
 @cache
@@ -40,7 +40,7 @@ def draw_name(name: object, most: int = MAX_NAME) -> str:
 
 
 def wrap_text(text: str, points: float, size: float, max_lines: int, is_bold: bool) -> list[str]:
-    """Return the lines of a text; its end is cut if it needs more lines."""
+    """Return the lines of a text, whose end is cut if it needs more lines."""
     n_letters = max(12, int(points / size / (_BOLD_WIDTH if is_bold else _WIDTH)))
     lines = textwrap.wrap(make_drawable(text), n_letters)
     if len(lines) <= max_lines:

@@ -84,7 +84,7 @@ class LinesDisplay(Display):
         return stack(parts, ["column", "rows", *_PARTS])
 
     def subtitle(self) -> str:
-        """Return what the lines are."""
+        """Return the meaning of lines and bands, and the number of further columns."""
         facts = "lines: mean", "band: quartiles", state_left_out(self.left_out, "columns")
         return describe_result(self.result, *facts)
 

@@ -51,7 +51,7 @@ class MarginalDisplay(Display):
         if not {"train", "synthetic"} <= set(self.shares):
             return name
         train, synthetic = self.shares["train"], self.shares["synthetic"]
-        # a share of 0 may also be that of few rows, which are not shown
+        # a bar with few rows also has a share of 0, because it is not shown
         gaps = np.where(np.minimum(train, synthetic) > 0.0, np.abs(synthetic - train), 0.0)
         at = int(gaps.argmax())
         if not gaps[at]:
@@ -74,7 +74,7 @@ class MarginalDisplay(Display):
         name_series(ax, [table_series(r, is_filled=r == "train") for r in self.shares])
 
     def _name_bar(self, i: int) -> str:
-        """Return the name of a bar; a value outside of the training data is new."""
+        """Return the name of a bar, which is new for a value outside of the training data."""
         name = self.bars.range_names()[i]
         return "new" if i >= self.bars.n_own and name == "unseen" else name
 
@@ -135,7 +135,7 @@ class MarginalDisplay(Display):
 
 
 def _draw_bar(ax: Axes, left: float, width: float, share: float, top: float, role: str) -> None:
-    """Draw a bar; one that is higher than the axis has a break and its share above it."""
+    """Draw a bar. A bar that is higher than the axis has a break, and its share above it."""
     is_cut = share > top * (1.0 + 1e-9)
     height = top if is_cut else share
     ax.bar(left, height, 0.86 * width, color=FILLS[role], align="edge")

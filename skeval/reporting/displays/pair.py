@@ -22,12 +22,12 @@ from skeval.reporting.document.numbers import rate
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MAX_LABELS = 11  # of categories at a side
+_MAX_LABELS = 11  # categories that are named at a side
 _MAX_LETTERS = 10
 
 
 class PairDisplay(Display):
-    """The joint shares of two columns: training data, synthetic data and their difference."""
+    """The joint shares of two columns in both tables, and the differences of the shares."""
 
     n_panels = 3
 
@@ -38,7 +38,7 @@ class PairDisplay(Display):
         self.shares = {role: to_numbers(pair["shares"][role]) for role in ("train", "synthetic")}
 
     def check(self) -> None:
-        """Raise if the cells are not those of the bars of both columns."""
+        """Raise unless there is a cell for each pair of bars."""
         shape = tuple(len(bars.names) for bars in self.bars)
         if any(shares.shape != shape for shares in self.shares.values()):
             raise ValueError("The shares of a pair must have a cell for each bar of its columns.")
@@ -56,7 +56,7 @@ class PairDisplay(Display):
     def title(self) -> str:
         """Return the cell whose share differs most."""
         first, second = map(draw_name, self.columns)
-        # a share of 0 may also be that of few rows, which are not shown
+        # a cell with few rows also has a share of 0, because it is not shown
         gaps = np.nan_to_num(np.abs(self._differences()))
         i, j = np.unravel_index(int(gaps.argmax()), gaps.shape)
         if not gaps[i, j]:
@@ -69,7 +69,7 @@ class PairDisplay(Display):
     def subtitle(self) -> str:
         """Return the scale of the colors."""
         darkest = rate(self._darkest())
-        difference = "grey: few rows, orange: too many synthetic rows, purple: too few"
+        difference = "grey for few rows, orange for too many synthetic rows, purple for too few"
         return join_facts((self.note, f"darkest cell: {darkest} of rows", difference))
 
     def draw(self, axes: Sequence[Axes]) -> None:
@@ -92,7 +92,7 @@ class PairDisplay(Display):
             self._label(ax, shown, is_first=i == 0)
 
     def _differences(self) -> np.ndarray:
-        """Return synthetic minus real shares; nan in cells with few rows of either table."""
+        """Return synthetic minus real shares, or nan for cells with few rows of either table."""
         real, synthetic = self.shares["train"], self.shares["synthetic"]
         return np.where(np.minimum(real, synthetic) > 0.0, synthetic - real, np.nan)
 

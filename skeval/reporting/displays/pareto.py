@@ -30,7 +30,7 @@ class ParetoDisplay(Display):
     Parameters
     ----------
     scores : DataFrame of shape (n_candidates, n_aspects)
-        The scores by candidate; higher is better. For example the result of
+        The scores by candidate, of which higher ones are better, for example the result of
         :func:`~skeval.model_selection.aspect_table`, or columns of `cv_results_`.
     x, y : str, default="utility", "privacy"
         The columns to draw.
@@ -97,7 +97,7 @@ class ParetoDisplay(Display):
     def draw(self, axes: Sequence[Axes]) -> None:
         """Draw the candidates, the steps of the front and its names."""
         (ax,) = axes
-        # by position, because two candidates may have one label; an infinite score has no place
+        # by position, because two candidates may have one label
         is_drawn = np.isfinite(self.scores.to_numpy()).all(axis=1)
         known, front = self.scores[is_drawn], self.front.to_numpy()[is_drawn]
         if known.empty:
@@ -114,7 +114,7 @@ class ParetoDisplay(Display):
 
     def _draw_names(self, ax: Axes, named: pd.DataFrame) -> None:
         """Write names next to points, except where a name would overlap another one."""
-        ax.autoscale_view()  # otherwise places are those of empty axes
+        ax.autoscale_view()  # otherwise the axes would still have the limits of empty axes
         dots = ax.figure.dpi / 72.0
         (start, end), _ = ax.transAxes.transform([(0, 0), (1, 1)]).T
         taken: list[tuple[float, float, float]] = []

@@ -27,8 +27,8 @@ class PRDDisplay(Display):
     """Precision against recall of synthetic rows and of the holdout, if there is one.
 
     On the dotted line, precision and recall are equal. The curve meets the line at 1 minus the
-    total variation distance. The dots are the points with the largest F scores: the dot on the
-    right gives weight to recall, the dot on the left to precision.
+    total variation distance. The dots are the points with the largest F scores. The dot on the
+    right gives weight to recall, and the dot on the left to precision.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class PRDDisplay(Display):
 
 
 def _best_point(precision: np.ndarray, recall: np.ndarray, beta: float) -> int:
-    """Return where the F score is largest; a beta above 1 gives weight to recall."""
+    """Return the point with the largest F score. A beta above 1 gives weight to recall."""
     below = beta**2 * precision + recall
     products = (1.0 + beta**2) * precision * recall
     scores = np.divide(products, below, out=np.zeros_like(below), where=below > 0)

@@ -26,6 +26,6 @@ def numbers_at(content: Any, *keys: str) -> dict[str, float]:
 
 
 def stack(parts: Iterable[Sequence[Any]], columns: Sequence[str]) -> pd.DataFrame:
-    """Return parts below each other; each has a text or an array for each column."""
+    """Return parts below each other. Each part has a text or an array for each column."""
     frames = [pd.DataFrame(dict(zip(columns, part, strict=True))) for part in parts]
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)

@@ -129,7 +129,7 @@ class ROCDisplay(Display):
         ax.step(x, tpr, where="post", color=color, lw=1.4)
 
     def _floor(self) -> float:
-        """Return where both axes begin: below the smallest rate that is drawn."""
+        """Return the start of both axes, which is below the smallest rate that is drawn."""
         rates = np.concatenate([self.curve["tpr"], [mark["tpr"] for mark in self.marks]])
         smallest = rates[rates > 0].min(initial=1.0)
         return float(10.0 ** np.floor(np.log10(min(self.least / 2.0, smallest))))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def scale_of(result: Result) -> tuple[float, float]:
-    """Return the ends of a metric's scale; finite values replace an infinite end."""
+    """Return the ends of a metric's scale. Finite values replace an infinite end."""
     low, high = result.tags.bounds if result.tags else (-math.inf, math.inf)
     known = map(as_float, (result.value, result.baseline, *(result.interval or ())))
     finite = [x for x in known if math.isfinite(x)] or [0.0]

@@ -1,4 +1,4 @@
-"""The drawing of a schema: tables, the roles of the tables, and foreign keys."""
+"""The drawing of a schema with tables, their roles, and foreign keys."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from skeval.reporting.displays.theme import FAINT, GREY, INK, LETTERS, PAPER, TE
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_WIDE, _TALL = 0.82, 0.56  # of a box, in places of the grid
+_WIDE, _TALL = 0.82, 0.56  # size of a box in places of the grid
 _EDGES: Mapping[str, Mapping[str, Any]] = {
     "subject": {"edgecolor": INK, "linewidth": 1.6},
     "dependent": {"edgecolor": INK, "linewidth": 0.7},
     "reference": {"edgecolor": GREY, "linewidth": 0.7, "linestyle": (0, (3, 2))},
 }
 _UNKNOWN: Mapping[str, Any] = {"edgecolor": FAINT, "linewidth": 0.7}
-_MAX_LETTERS = 70  # of the names in one layer
-_SHARES = (0.3, 0.6, 0.45, 0.75)  # of the way to the next layer, where columns are named
+_MAX_LETTERS = 70  # letters of all names in one layer
+_SHARES = (0.3, 0.6, 0.45, 0.75)  # parts of the way to the next layer, at which columns are named
 
 
 class SchemaDisplay(Display):
     """Tables as boxes with their roles and numbers of rows, foreign keys as arrows."""
 
-    # The box of a subject has a thick border, that of a public table a dashed one. Parents are
+    # The box of a subject has a thick border, and a public table has a dashed one. Parents are
     # above their children.
 
     reads = ("tables", "foreign_keys")
 
     def frame(self) -> pd.DataFrame:
-        """Return one row for each table: its role and its numbers of rows by role of data."""
+        """Return the role of each table and its numbers of rows by role of data."""
         tables = self.result.details["tables"]
         return pd.DataFrame(
             [
@@ -87,10 +87,10 @@ class SchemaDisplay(Display):
 def _place_tables(
     tables: Sequence[str], links: Iterable[tuple[str, str]]
 ) -> dict[str, tuple[float, float]]:
-    """Return where the boxes are: a table one layer below the lowest of its parents."""
+    """Return the places of the boxes. A table is one layer below the lowest of its parents."""
     pairs = [(child, parent) for child, parent in links if child != parent]
     layers = dict.fromkeys(tables, 0)
-    for _ in tables:  # as often as a chain can be long; a circle ends after that
+    for _ in tables:  # a chain has at most this number of links, and a circle ends after that
         for child, parent in pairs:
             layers[child] = min(max(layers[child], layers[parent] + 1), len(tables) - 1)
     rows = [[n for n in tables if layers[n] == depth] for depth in sorted(set(layers.values()))]
@@ -135,7 +135,9 @@ def _draw_arrow(ax: Axes, child: Any, parent: Any, label: str, shift: float, sha
     path = f"arc3,rad={bend:g}"
     ax.add_patch(FancyArrowPatch((x, y), (to_x, to_y), connectionstyle=path, lw=0.7, **style))
     part = share * (1.0 - _TALL) / max(to_y - y, 1.0 - _TALL)
-    aside = 2.0 * part * (1.0 - part) * bend  # of an arc at this part of its way
+    aside = (
+        2.0 * part * (1.0 - part) * bend
+    )  # distance of the arc from the line at this part of its way
     at = x + part * (to_x - x) + aside * (to_y - y), y + part * (to_y - y) - aside * (to_x - x)
     backed = {"facecolor": PAPER, "edgecolor": "none", "pad": 0.4}
     text: dict[str, Any] = {"ha": "center", "va": "center", "size": TICK, "color": GREY}

@@ -20,7 +20,7 @@ from skeval.results.suite_result import SuiteResult
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MAX_ROWS = 16  # of a panel
+_MAX_ROWS = 16  # rows in a panel
 
 
 class ScoresDisplay(Display):

@@ -120,7 +120,7 @@ def state_medians(where: str, medians: Sequence[tuple[str, float]]) -> str:
 
 
 def state_areas(left: float, right: float) -> str:
-    """Return the areas below a curve on both sides of a threshold; nothing if one is not known."""
+    """Return the areas below a curve on both sides of a threshold, if both are known."""
     if math.isnan(left + right):
         return ""
     return f"{rate(left)} of the area left of the threshold is filled, {rate(right)} on the right"
@@ -196,7 +196,7 @@ def state_scores(n: int, n_below: int, n_compared: int) -> str:
 
 
 def state_sizes(sizes: Iterable[tuple[float, str]]) -> str:
-    """Return the numbers of rows of tables; nothing for a number that is not known."""
+    """Return the numbers of rows of tables, without the numbers that are not known."""
     known = [f"{count(n)} {what}" for n, what in sizes if math.isfinite(n)]
     return join_names(known)
 

@@ -20,7 +20,7 @@ from skeval.results.result import Result
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_SIZE = 330.0, 115.0  # of the matrix, in points
+_SIZE = 330.0, 115.0  # width and height of the matrix in points
 
 
 class SimilarityMatrixDisplay(Display):
@@ -54,7 +54,7 @@ class SimilarityMatrixDisplay(Display):
         return describe_result(self.result, f"white {self._least_similar():g}, black 1", named)
 
     def draw(self, axes: Sequence[Axes]) -> None:
-        """Draw the matrix; the worst cell has a frame."""
+        """Draw the matrix, with a frame around the worst cell."""
         (ax,) = axes
         if not np.isfinite(self.matrix).any():
             return

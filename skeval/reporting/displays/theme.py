@@ -1,4 +1,4 @@
-"""The look of all displays: two sizes, one font, one color for each table."""
+"""The look of all displays, with two sizes, one font, and one color for each table."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ WIDE, SQUARE = (6.4, 3.6), (3.2, 3.2)  # inches
 # Source Sans 3 is published as one variable font. matplotlib draws only the thinnest of its
 # weights, and making a file of one weight takes 10 s. Therefore displays use matplotlib's own font.
 FONT = "DejaVu Sans"
-TITLE, TEXT, TICK = 9.5, 8.0, 7.5  # points; nothing is smaller than a tick
+TITLE, TEXT, TICK = 9.5, 8.0, 7.5  # points, of which a tick has the smallest
 
 INK, GREY, FAINT, PAPER = "#1b2430", "#56616d", "#dfe3e8", "#ffffff"
 LEAK = "#b3261e"
 GAP, LEAK_GAP = "#c3cad2", "#f0a9a3"
-# A color belongs to a table. In greyscale the tables differ by their lines: training data have a
-# light, thick line or a filled area, unseen data a dashed one.
+# A color belongs to a table. In greyscale, the tables differ by their lines, because training data
+# have a light, thick line or a filled area, and unseen data have a dashed one.
 LETTERS = {"train": "#2f6690", "holdout": INK, "synthetic": "#b8400a"}
 FILLS = {"train": "#bfd7ea", "holdout": "#5b6570", "synthetic": "#e39a5f"}
 LINES: Mapping[str, Mapping[str, Any]] = {
@@ -75,7 +75,7 @@ _SETTINGS: Any = {
 
 @contextmanager
 def theme() -> Iterator[None]:
-    """Draw with the look of skeval; the previous settings of matplotlib are restored at the end.
+    """Draw with the look of skeval, and restore the settings of matplotlib at the end.
 
     Your own style sheet is ignored within the block, so that a figure does not depend on it.
 
@@ -118,7 +118,7 @@ def strength_ramp() -> Colormap:
 
 @cache
 def difference_ramp() -> Colormap:
-    """Return the colors of differences: purple below 0, white at 0, orange above."""
+    """Return the colors of differences from purple below 0 over white to orange above 0."""
     return _ramp("#5e3c99", PAPER, "#b35806")
 
 

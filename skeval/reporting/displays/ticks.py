@@ -12,8 +12,8 @@ from skeval.reporting.displays.letters import draw_name
 from skeval.reporting.displays.theme import INK
 
 _DAY = 86400.0
-_ENDS = -62_135_596_800, 253_402_300_790  # of the years that a calendar has: 1 to 9999
-_STEPS = [1, 2, 2.5, 5, 10]  # of numbers, times a power of ten
+_ENDS = -62_135_596_800, 253_402_300_790  # seconds of the years 1 to 9999, which a calendar has
+_STEPS = [1, 2, 2.5, 5, 10]  # between numbers, times a power of ten
 _CALENDAR = (  # how many units a step may be, and the days from which on a label is so long
     ("YEARLY", [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000], 365.0, "%Y"),
     ("MONTHLY", [1, 2, 3, 6, 12], 30.0, "%Y-%m"),
@@ -45,7 +45,7 @@ def _ticks_inside(ticks: Any, low: float, high: float) -> np.ndarray:
 
 
 def tick_labels(ticks: np.ndarray, step: float | None = None) -> list[str]:
-    """Return the ticks with as many digits as distinguish them; thousands as k, M, G."""
+    """Return the ticks with the digits that distinguish them, and with k, M or G for thousands."""
     largest = float(np.abs(ticks).max(initial=0.0))
     if largest >= 1e13 or 0 < largest < 1e-4:
         return [_sign_text(f"{tick:.3g}").replace("e+", "e") for tick in ticks]
@@ -78,7 +78,7 @@ def date_ticks(low: float, high: float, most: int = 4) -> tuple[np.ndarray, list
         locator.intervald[getattr(dates, unit)] = steps
         formatter.scaled[length] = form
     epoch: float = dates.date2num(np.datetime64(0, "s"))  # type: ignore[no-untyped-call]
-    last = max(high, low + 3)  # steps of less than a second have labels of their own kind
+    last = max(high, low + 3)  # steps of less than a second have other labels
     ends = dates.num2date([epoch + end / _DAY for end in (low, last)])  # type: ignore[no-untyped-call]
     for n in range(most + 2, 2, -1):
         locator.maxticks = dict.fromkeys(locator.maxticks, n)
@@ -89,7 +89,7 @@ def date_ticks(low: float, high: float, most: int = 4) -> tuple[np.ndarray, list
     ticks = ticks[:most] if len(ticks) else np.array([float(low)])
     # days are not exact, and a label is cut off at its last second
     labels = [formatter(epoch + (tick + 0.5) / _DAY) for tick in ticks.tolist()]
-    if len(set(labels)) == 1 or not (ticks % _DAY).any():  # the day says as much
+    if len(set(labels)) == 1 or not (ticks % _DAY).any():  # the day is enough
         labels = [text[:10] for text in labels]
     return ticks, labels
 

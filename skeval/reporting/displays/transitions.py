@@ -20,7 +20,7 @@ from skeval.results.result import Result
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_SIZE = 118.0, 120.0  # of a matrix, in points
+_SIZE = 118.0, 120.0  # width and height of a matrix in points
 
 
 class TransitionsDisplay(Display):

@@ -1,4 +1,4 @@
-"""The results inside a report: read them back, and see whether they were changed."""
+"""Read the results inside a report, and find out whether they were changed."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from skeval.results.serialization import FOREIGN
 if TYPE_CHECKING:
     from pypdf.generic import EmbeddedFile
 
-MAX_ATTACHMENTS = 100  # that are looked at; a report has two
-MAX_BYTES = 2**26  # of a report, and of what is attached to it
+MAX_ATTACHMENTS = 100  # attachments that are read, although a report has only two
+MAX_BYTES = 2**26  # largest size of a report, and of an attachment
 
 
 def read_report(path: str | Path) -> AttachedReport:
-    """Return what is attached to a report, and whether its hash is the one that is stated."""
+    """Return the attachments of a report, and whether the results have the hash that it states."""
     path = Path(path)
     with _as_one_sentence(path), path.open("rb") as file:
         from pypdf import PdfReader
@@ -52,14 +52,14 @@ def read_report(path: str | Path) -> AttachedReport:
 
 @contextmanager
 def _as_one_sentence(path: Path) -> Iterator[None]:
-    """Say in one sentence what is wrong with a file that somebody else may have written."""
+    """Describe in one sentence the fault of a file that somebody else may have written."""
     if not path.exists():
         raise InvalidParameterError(f"there is no file {path}.")
     if not path.is_file():
         raise InvalidParameterError(f"{path} is not a regular file.")
     from pypdf.errors import DependencyError, PyPdfError
 
-    logger = logging.getLogger("pypdf")  # which would describe each fault in a line of its own
+    logger = logging.getLogger("pypdf")  # would describe each fault in a separate line
     level = logger.level
     logger.setLevel(logging.CRITICAL + 1)
     try:

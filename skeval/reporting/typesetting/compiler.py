@@ -32,9 +32,9 @@ def compile_png(
     return _compile(files, timestamp, limit, "png", ppi=ppi)
 
 
-# Typst runs in a process of its own for four reasons. After a compilation, a forked child hangs
+# Typst runs in a separate process for four reasons. After a compilation, a forked child hangs
 # at its first one, because Typst's threads do not survive the fork. Typst keeps the memory of
-# about ten documents. A compilation cannot be interrupted. And a panic of Rust is no Exception.
+# about ten documents. A compilation cannot be interrupted. And a panic of Rust is not an Exception.
 # `-P` keeps Python from importing a `json.py` of the user's folder.
 def _compile(
     files: Mapping[str, str],

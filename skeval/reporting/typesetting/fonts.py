@@ -22,9 +22,9 @@ class Family(NamedTuple):
     letters: frozenset[int]
 
 
-# Never matplotlib's whole folder of fonts: one of them has a box for every letter, and a box
-# satisfies both standards. Each family has one file per style, because which of two files of one
-# style Typst uses depends on the order of the folder.
+# The whole folder of matplotlib's fonts is not used, because one font has a box for every letter,
+# and a box satisfies both standards. Each family has one file per style, because otherwise the
+# order of the folder decides which of two files Typst uses.
 @cache
 def font_files() -> tuple[Path, ...]:
     """Return the paths of all font files that a PDF may embed."""
@@ -56,7 +56,7 @@ def _module_of(package: str) -> str:
 
 
 def copy_fonts(folder: Path) -> None:
-    """Copy the font files into a folder of their own, because Typst takes folders only."""
+    """Copy the font files into a folder, because Typst accepts only folders."""
     for path in font_files():
         shutil.copyfile(path, folder / path.name)
 

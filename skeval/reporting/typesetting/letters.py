@@ -1,4 +1,4 @@
-"""Text that a PDF can print: letters without a glyph and invisible marks become code points."""
+"""Text that a PDF can print, with code points for letters without a glyph."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from skeval.reporting.typesetting.fonts import Family, font_families
 
 
 def make_printable(text: str, families: tuple[Family, ...] | None = None) -> str:
-    """Write what cannot be printed as code points, such as U+4E2D in angle brackets."""
+    """Write letters that cannot be printed as code points, such as U+4E2D in angle brackets."""
     if text.isascii() and text.isprintable():
         return text
     families = font_families() if families is None else families

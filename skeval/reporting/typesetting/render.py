@@ -18,8 +18,8 @@ from skeval.reporting.typesetting.settings import write_settings
 ATTACHMENT = "results.json"
 SETTINGS = "settings.json"
 _NO_LETTERS = (
-    "Letters without a font are printed as code points. Fonts for Chinese, Japanese, Korean, Thai "
-    "and Hindi: pip install 'skeval[cjk,thai,devanagari]'."
+    "Letters without a font are printed as code points. For Chinese, Japanese, Korean, Thai and "
+    "Hindi, run pip install 'skeval[cjk,thai,devanagari]'."
 )
 
 
@@ -38,7 +38,7 @@ class Results(Protocol):
 def render_pdf(
     document: Document, results: Results, settings: Mapping[str, Any] | None = None
 ) -> bytes:
-    """Return the PDF of a document; the results and the settings of its renderer are attached."""
+    """Return the PDF of a document, with the results and the renderer's settings attached."""
     job = _job(document, results.to_json(), write_settings(settings or {}))
     return compile_pdf(job, document.timestamp)
 
@@ -49,7 +49,7 @@ def render_png(document: Document, ppi: float = 144.0) -> list[bytes]:
 
 
 def _job(document: Document, results: str, settings: str) -> dict[str, str]:
-    """Return all files that the compiler reads: templates, the document, what is attached."""
+    """Return the files that the compiler reads, which are templates, document and attachments."""
     folder = files(__package__) / "templates"
     templates = {one.name: one.read_text(encoding="utf-8") for one in folder.iterdir()}
     content: dict[str, Any] = map_texts(document.to_dict(), make_printable)

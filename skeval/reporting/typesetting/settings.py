@@ -23,7 +23,7 @@ def drawing_versions() -> dict[str, str]:
 
 
 def write_settings(settings: Mapping[str, Any]) -> str:
-    """Return the settings of a renderer and the versions of what draws, as JSON."""
+    """Return the settings of a renderer and the versions of the packages that draw, as JSON."""
     plain = {name: _plain(value) for name, value in settings.items()}
     return json.dumps({"settings": plain, "versions": drawing_versions()}, indent=1)
 
@@ -37,7 +37,7 @@ def _plain(value: Any) -> Any:
 
 
 def read_settings(path: Path, text: str) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the settings of a renderer as plain values, and the versions of what drew."""
+    """Return the settings of a renderer as plain values, and the versions of the packages."""
     try:
         content = json.loads(text)
         return dict(content["settings"]), {

@@ -44,7 +44,7 @@ def size_of(svg: str) -> Markup:
 
 @cache
 def variable_of(color: str) -> str:
-    """Return a color of a drawing in terms of variables; an unknown color stays as it is."""
+    """Return a color of a drawing in terms of variables, or the color if it is unknown."""
     if color in _VARIABLES:
         return _VARIABLES[color]
     for end, variable in _RAMPS.items():

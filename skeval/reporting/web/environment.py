@@ -17,7 +17,7 @@ from skeval.reporting.web.drawings import inline_svg, size_of
 
 @cache
 def environment() -> Environment:
-    """Return the templates of this package; each text is escaped."""
+    """Return the templates of this package, which escape each text."""
     made = Environment(
         loader=PackageLoader("skeval.reporting.web"),
         autoescape=True,

@@ -1,4 +1,4 @@
-"""What a notebook shows of results: headline, tiles and privacy rows, with the numbers folded."""
+"""Results in a notebook as headline, tiles and privacy rows, with the numbers folded."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SUITE_HEADS = ("Metric", "Class", "What it measures", "Scale", "Direction", "Ev
 
 
 def notebook_html(document: Document) -> str:
-    """Return the headline, the tiles and the first rows of a document; its numbers are folded."""
+    """Return the headline, the tiles and the first rows of a document, with folded numbers."""
     pages = printable(document)["pages"]
     first = (_first(pages[0], kind) for kind in _KINDS)
     return _cell(filter(None, first), folded=_numbers(pages), summary="All numbers")
@@ -38,7 +38,7 @@ def sentences_html(title: str, sentences: Iterable[str]) -> str:
 
 
 def table_html(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table of texts and numbers; all columns but the first are aligned to the right."""
+    """Return a table whose columns, except the first one, are aligned to the right."""
     aligned = ("left", *("right" for _ in heads[1:]))
     return _cell(_printable(_table("table", title, heads, aligned, rows)))
 

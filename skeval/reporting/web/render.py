@@ -9,7 +9,7 @@ from skeval.reporting.web.environment import environment, printable
 
 
 def render_html(document: Document, results_json: str | None = None) -> str:
-    """Return a page that needs no other file and no script; results can be stored in it."""
+    """Return a page that needs neither other files nor scripts, and that can contain results."""
     # no "<" in the stored results, so that nothing in them ends their element
     stored = None if results_json is None else Markup(results_json.replace("<", "\\u003c"))
     template = environment().get_template("page.html.jinja")
