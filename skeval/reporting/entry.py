@@ -34,7 +34,9 @@ def display(results: Any, property: str | None = None) -> Display:
     if isinstance(results, SuiteResult):
         return ScoresDisplay(results) if property is None else PropertyDisplay(results, property)
     if (pareto := pareto_of(results)) is None:
-        raise InvalidParameterError("Comparison.plot: there are scores of one aspect only.")
+        raise InvalidParameterError(
+            "Comparison.plot requires scores of two aspects, and the results have scores of one."
+        )
     return pareto
 
 

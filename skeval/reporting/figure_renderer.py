@@ -38,8 +38,8 @@ class FigureRenderer:
     Parameters
     ----------
     columns : ReportColumns or mapping of str to ReportColumns, optional
-        Its `univ` and `biv` choose the columns and pairs that are drawn, for several tables by
-        table; by default all that the results contain.
+        Columns and pairs that are drawn (`univ` and `biv`), by table if there are several tables.
+        By default, everything that the results contain is drawn.
     format : {"png", "svg"}, default="png"
         The format of the files.
 
@@ -75,7 +75,7 @@ class FigureRenderer:
         Parameters
         ----------
         results : SuiteResult or Comparison
-            The results of any suite, or of several synthetic tables by one; live or from JSON.
+            The results of a suite on one or several synthetic tables, also if read from JSON.
         path : str or Path
             The folder, which is made if it does not exist. Other files in it are left alone.
 

@@ -81,15 +81,16 @@ class PDFRenderer(Renderer):
     Parameters
     ----------
     title : str, optional
-        The title of the report; by default that of the release file, or "Synthetic data report".
+        Title of the report. The default is the title in the release file, or "Synthetic data
+        report" if there is none.
     columns : ReportColumns or mapping of str to ReportColumns, optional
-        Its `univ`, `biv` and `pairs` choose the columns and pairs that are drawn in the appendix,
-        for several tables by table; by default all that the results contain.
+        Columns and pairs that are drawn in the appendix (`univ`, `biv` and `pairs`), by table if
+        there are several tables. By default, everything that the results contain is drawn.
     short : bool, default=False
         Whether the report has only the first page, all numbers and the provenance.
     hashes : bool, default=True
-        Whether the report contains the hashes of the real tables; see
-        :class:`~skeval.results.Provenance` on what they show.
+        Whether the report contains the hashes of the real tables. The documentation of
+        :class:`~skeval.results.Provenance` describes the information in these hashes.
 
     See Also
     --------
@@ -121,15 +122,16 @@ class HTMLRenderer(Renderer):
     Parameters
     ----------
     title : str, optional
-        The title of the report; by default that of the release file, or "Synthetic data report".
+        Title of the report. The default is the title in the release file, or "Synthetic data
+        report" if there is none.
     columns : ReportColumns or mapping of str to ReportColumns, optional
-        Its `univ`, `biv` and `pairs` choose the columns and pairs that are drawn in the appendix,
-        for several tables by table; by default all that the results contain.
+        Columns and pairs that are drawn in the appendix (`univ`, `biv` and `pairs`), by table if
+        there are several tables. By default, everything that the results contain is drawn.
     short : bool, default=False
         Whether the report has only the first page, all numbers and the provenance.
     hashes : bool, default=True
-        Whether the report contains the hashes of the real tables; see
-        :class:`~skeval.results.Provenance` on what they show.
+        Whether the report contains the hashes of the real tables. The documentation of
+        :class:`~skeval.results.Provenance` describes the information in these hashes.
 
     See Also
     --------

@@ -160,7 +160,7 @@ def fidelity_dots(compared: ComparedFindings) -> DotRows:
         low=low,
         high=100.0,
         ticks=shown,
-        alternative="Values of fidelity and utility by table, of 100.",
+        alternative="Values of fidelity and utility by table, on a scale of 100.",
     )
 
 
@@ -194,7 +194,7 @@ def _values_note(dots: Sequence[Dot], reference: float | None, what: str = "unse
 
 
 def _utility_row(compared: ComparedFindings) -> DotRow | None:
-    """Return the scores of models, or None if there are no scores between 0 and 1."""
+    """Return the scores of models, or None without scores between 0 and 1."""
     found = [one.found.utility for one in compared.tables]
     known = [one for one in found if 0.0 <= one.value <= 1.0]
     if not known:

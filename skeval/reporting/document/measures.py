@@ -31,7 +31,7 @@ def measure_rows(
         low=0.0,
         high=100.0,
         ticks=ticks(0.0, 100.0),
-        alternative="Values of synthetic and of unseen rows, of 100.",
+        alternative="Values of synthetic and unseen rows on a scale of 100.",
     )
 
 

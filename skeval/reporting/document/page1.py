@@ -105,7 +105,7 @@ def privacy_rows(found: Findings) -> Comparison:
         heads=("", "in data", "unseen"),
         legend=(
             ("value", f"on {many} in the training data"),
-            ("reference", f"on unseen {many}, or by chance"),
+            ("reference", f"on unseen {many}, or expected by chance"),
             ("gap", "what the release reveals"),
             ("interval", "95% interval"),
         ),
@@ -160,7 +160,7 @@ def fidelity_rows(found: Findings) -> Comparison:
         low=low,
         high=100.0,
         ticks=shown,
-        alternative="Five values of fidelity of synthetic and of unseen rows, of 100.",
+        alternative="Five values of fidelity of synthetic and unseen rows on a scale of 100.",
         more=further_sentence(found.fidelity, found.results),
     )
 

@@ -81,7 +81,7 @@ def _attack_rows(trials: Sequence[Trial], found: Findings) -> Comparison:
         ),
         legend=(
             ("value", "in the training data"),
-            ("reference", "unseen, or by chance"),
+            ("reference", "unseen, or expected by chance"),
             ("gap", "revealed"),
             ("interval", "95% interval"),
         ),
@@ -115,7 +115,7 @@ def _membership(curve: MembershipCurve, noun: Noun) -> Figure:
         for at in curve.at
         if at.false_alarms in (0.01, 0.1) and at.found > 0
     ]
-    x_title = f"unseen {noun.many} taken for training ones"
+    x_title = f"unseen {noun.many} classified as training {noun.many}"
     y_title = f"training {noun.many} found"
     x, y = curve.false_alarms, curve.found
     svg = LogCurve(x, y, marks, x_title, y_title, "expected by chance").to_svg()

@@ -35,7 +35,7 @@ def utility_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
     blocks: list[Block] = [Headline("headline", None, title, deck, facts)]
     if scores := _scores(found):
         blocks.append(scores)
-    note = compose("Each value is compared with that of real rows in place of synthetic rows.")
+    note = compose("Each value is next to the value of real rows in place of synthetic rows.")
     measures = Entries("measures", "All measures of utility", note, entries)
     figures = (*figures_of(found.results, ON_UTILITY), measures)
     blocks += sorted(figures, key=lambda one: isinstance(one, Figure) and one.is_wide)

@@ -11,7 +11,7 @@ from skeval.results.result import Result
 
 @dataclass(frozen=True)
 class Shares:
-    """The shares by table. `unseen` is empty if there are no unseen rows."""
+    """The shares by table. `unseen` is empty without unseen rows."""
 
     real: tuple[float, ...]
     synthetic: tuple[float, ...] = ()

@@ -62,8 +62,8 @@ def _tests(trials: list[Trial], titles: dict[str, str], results: dict[str, Resul
         title="What synthetic texts repeat",
         heads=("Test", "in data", "unseen", "outcome"),
         legend=(
-            ("value", "of the training texts"),
-            ("reference", "of unseen texts, or by chance"),
+            ("value", "training texts"),
+            ("reference", "unseen texts, or expected by chance"),
             ("gap", "revealed"),
             ("interval", "95% interval"),
         ),
@@ -103,7 +103,7 @@ def _entities(results: dict[str, Result]) -> Iterator[Table]:
                 (Cell((name(kind),)), *(Cell(compose(count(n))) for n in known[kind]))
                 for kind in worst
             )
-            heads = ("Repeated names and numbers", "of one training text", "of one unseen text")
+            heads = ("Repeated names and numbers", "from one training text", "from one unseen text")
             aligned = ("left", "right", "right")
             title = "Names and numbers of single texts"
             yield Table("entities", title, (), heads, aligned, (("", rows),))

@@ -221,9 +221,9 @@ def _with_tested_rates(
     plain = trial.observed, trial.expected or 0.0
     if max(abs(a - b) for a, b in zip(plain, tested, strict=True)) <= _SAME:
         return trial
-    # The most confident guesses are chosen among those about both tables, so that their two rates
-    # are no rates of success: they are parts of one list. If nothing leaks, the correct guesses of
-    # the list are about training records as often as attacks are.
+    # The most confident guesses are chosen from the guesses about both tables. Therefore their two
+    # rates are parts of one list and not rates of success. Without a leak, the fraction of the
+    # correct guesses about training records equals the fraction of attacks on training records.
     n, n_other = (one.n if one else 1.0 for one in (trial.counts, trial.expected_counts))
     return replace(
         trial,

@@ -118,7 +118,7 @@ def test_numbers_are_those_that_were_tested() -> None:
     rows: Comparison = block(make_document(results).pages[0], "privacy")
     row = next(row for row in rows.groups[0].rows if plain(row.label) == "Guess a hidden value")
     assert (row.shown, row.shown_reference, row.answer) == ("80.0%", "50.0%", "leak: +30 points")
-    assert plain(row.note) == "city, confident guesses; chance: half"
+    assert plain(row.note) == "city, confident guesses (chance is half)"
     headline: Headline = block(make_document(results).pages[0], "headline")
     deck = plain(headline.deck)
     assert "of the most confident guesses of city that are correct, 80 of 100 are about" in deck

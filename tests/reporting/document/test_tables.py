@@ -228,10 +228,10 @@ def test_survival_is_utility() -> None:
     tile = block(found["decision"], "tiles").tiles[3]
     assert (tile.answer, plain(tile.evidence)) == (
         "Below baseline",
-        "worst measure 0.60, of real rows 0.75",
+        "worst measure 0.60, real rows 0.75",
     )
     title = plain(block(found["utility"], "headline").title)
-    assert title == "Analyses of the synthetic table fall short of those of real rows"
+    assert title == "Analyses of the synthetic table fall short of analyses of real rows"
     steps = " ".join(map(plain, block(found["decision"], "steps").items))
     assert "Name a target column" not in steps
 

@@ -85,8 +85,8 @@ def each_pair_deck(n_kept: int, n_shown: int, n: int) -> Text:
     how: Text = ()
     if n_kept < n:
         how = compose(
-            f"The results contain {count(n_kept)} pairs: half are the least similar ones, half "
-            "have the strongest associations in real rows."
+            f"The results contain {count(n_kept)} pairs, which are the least similar pairs and the "
+            "pairs with the strongest associations in real rows."
         )
     ceiling = compose("The ceiling is the similarity of two samples of one population.")
     left = n_kept - n_shown
@@ -125,7 +125,7 @@ def similarity_note(worst: Sequence[str], lowest: float) -> Text:
     """Return how to read the matrix of similarities."""
     how = compose(
         "Columns are on the diagonal, pairs of columns next to it. White cells are equal in both "
-        f"tables; the darkest cell has a similarity of {100 * lowest:.0f} of 100. The ceiling is "
+        f"tables. The darkest cell has a similarity of {100 * lowest:.0f} of 100. The ceiling is "
         "the expected similarity of two samples of one population."
     )
     if len(worst) != 2:

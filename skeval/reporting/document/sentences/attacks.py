@@ -130,7 +130,7 @@ def membership_alternative(curve: MembershipCurve, noun: Noun) -> str:
     """Return the curve in words."""
     listed = "; ".join(
         f"at {rate(one.false_alarms)} false alarms {rate(one.found)} of training {noun.many} are "
-        f"found, {rate(one.by_chance)} by chance"
+        f"found, {rate(one.by_chance)} expected by chance"
         for one in curve.at
     )
     return f"ROC curve of the attack on membership: {listed or f'AUC {curve.auc:.3f}'}."

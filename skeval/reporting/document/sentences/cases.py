@@ -14,23 +14,23 @@ _CASES = {
     "NGramNovelty": "**{a} of 100** phrases of synthetic texts occur in training texts, **{b} of "
     "100** in unseen texts.",
     "EntityLeakage": "of the names and numbers that synthetic texts repeat from a single real "
-    "text, **{a} of 100** come from the training data; **{b} of 100** are expected by chance.",
+    "text, **{a} of 100** come from the training data. **{b} of 100** are expected by chance.",
     "StylisticOutliers": "**{a} of 100** synthetic texts are most similar to an unusual training "
     "text, **{b} of 100** to an unusual unseen text.",
     "TextMembershipInference": "given two texts, an attacker names the one in the training data "
-    "**{a} of 100** times; **{b} of 100** are expected by chance.",
+    "**{a} of 100** times. **{b} of 100** are expected by chance.",
     "SharedSubsequences": "the synthetic table contains a passage that is unique to one sequence "
     "for **{a} of 100** training sequences and for **{b} of 100** unseen ones.",
     "SubjectCopies": "**{a} of 100** synthetic subjects equal a training subject in all rows, "
     "**{b} of 100** an unseen subject.",
     "NearestSequences": "of the real sequences that are closest to a synthetic one, **{a} of 100** "
-    "are training sequences; **{b} of 100** are expected by chance.",
+    "are training sequences. **{b} of 100** are expected by chance.",
 }
 _NOTES = {
     "TextExactMatch": "texts that equal a training text",
     "NearDuplicateText": "texts that nearly equal one",
     "NGramNovelty": "phrases of training texts",
-    "EntityLeakage": "names and numbers of one text; chance: half",
+    "EntityLeakage": "names and numbers of one text (chance is half)",
     "LongestCommonSubstring": "words of the longest common passage",
     "StylisticOutliers": "texts like an unusual one",
     "NominalMentions": "mentions of names",
@@ -38,7 +38,7 @@ _NOTES = {
     "SharedSubsequences": "passages unique to one sequence",
     "SharedHistoryShare": "rows shared by one subject",
     "SubjectCopies": "subjects with all their rows",
-    "NearestSequences": "closest sequences; chance: half",
+    "NearestSequences": "closest sequences (chance is half)",
 }
 
 

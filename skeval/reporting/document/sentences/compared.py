@@ -258,7 +258,7 @@ def _violation_sentence(one: Violation) -> Text:
 def _shortfall_sentence(one: Shortfall, compared: ComparedFindings) -> Text:
     real = "a model of real rows" if one.aspect == "utility" else "unseen rows"
     return compose(
-        f"{{table}} is not good enough: {{title}} is {score(one.value)}, which is nearer to a "
+        f"{{table}} is not good enough: {{title}} is {score(one.value)}, which is closer to a "
         f"useless table than to {real} ({score(one.fresh)}).",
         table=name(one.table),
         title=compared.titles[one.metric],
@@ -275,7 +275,7 @@ def _weaknesses(table: str, compared: ComparedFindings) -> Text:
     ]
     more = [f"{len(weak) - len(shown)} more"] if len(weak) > len(shown) else []
     return compose(
-        "However, **{table}** is nearer to a useless table than to unseen rows in {listed}.",
+        "However, **{table}** is closer to a useless table than to unseen rows in {listed}.",
         table=name(table),
         listed=listed([*shown, *more]),
     )
@@ -322,7 +322,7 @@ def privacy_words(privacy: PrivacyFindings) -> str:
 RULE = (
     "The real tables must be the same. A table with a leak or with copies is never recommended.",
     "A table is also ruled out if it violates an agreed threshold, or if a deciding metric is "
-    "nearer to the value of a useless table than to the value of unseen rows.",
+    "closer to the value of a useless table than to the value of unseen rows.",
     "Of the tables that remain, the table that is ahead in utility is recommended, then the table "
     "that is ahead in fidelity. TSTR decides utility. Relation score (all columns together) and "
     "similarity score (columns and pairs) decide fidelity. If these two disagree, the metric "

@@ -89,7 +89,7 @@ _CASES = {
     Question.PICK_OUT: "The clearest case: **{a} of 100** attempts to pick out a single {one} "
     "succeed on the training data, **{b} of 100** on unseen {many}.",
     Question.MEMBERSHIP: "The clearest case: given two {many}, an attacker names the one in the "
-    "training data **{a} of 100** times; **{b} of 100** are expected by chance.",
+    "training data **{a} of 100** times. **{b} of 100** are expected by chance.",
     Question.GUESS: "The clearest case: an attacker guesses {column} correctly for **{a} of 100** "
     "{many} in the training data and for **{b} of 100** unseen {many}.",
     Question.LINK: "The clearest case: an attacker links the two halves of **{a} of 100** {many} "
@@ -97,19 +97,19 @@ _CASES = {
     Question.COMPLETE: "The clearest case: an attacker completes **{a} of 100** {many} in the "
     "training data and **{b} of 100** unseen {many}.",
     Question.REFUTE: "The clearest case: of a training and an unseen {one}, an attacker names the "
-    "training {one} in **{a} of 100** pairs; **{b} of 100** are expected by chance.",
+    "training {one} in **{a} of 100** pairs. **{b} of 100** are expected by chance.",
     Question.COPIES: "The clearest case: **{a} of 100** synthetic rows copy a training row or "
     "nearly copy it, **{b} of 100** an unseen row.",
     Question.CLOSER: "The clearest case: **{a} of 100** synthetic rows are closer to the training "
-    "data than to unseen rows; **{b} of 100** are expected by chance.",
+    "data than to unseen rows. **{b} of 100** are expected by chance.",
 }
 _CONFIDENT = (
     "The clearest case: of the most confident guesses of {column} that are correct, **{a} of 100** "
-    "are about training {many}; **{b} of 100** are expected by chance."
+    "are about training {many}. **{b} of 100** are expected by chance."
 )
 _BY_RARITY = (
     "The clearest case: **{a} of 100** training {many} have values of {column} that occur in the "
-    "synthetic table, weighted by rarity; **{b} of 100** are expected by chance."
+    "synthetic table, weighted by rarity. **{b} of 100** are expected by chance."
 )
 
 

@@ -74,7 +74,7 @@ def _places(group: ExposedGroup, noun: Noun) -> str:
 def confident_sentence(found: Counts, noun: Noun) -> Text:
     """Return how many of the highest-ranked records are training records."""
     return compose(
-        f"Of the {count(found.n)} {noun.many} that the attacker is most confident about, "
+        f"Among the {count(found.n)} {noun.many} that the attacker is most confident about, "
         f"{count(found.n_success)} are in the training data (half of them are expected by chance)."
     )
 

@@ -17,8 +17,8 @@ _OTHER_QUESTION = (
     "unseen rows or with chance, and the test compares training rows with unseen rows."
 )
 _READS_AS_COPIES = (
-    "Unseen synthetic rows are taken for real rows more often than real rows are, which indicates "
-    "copies of training rows and not fidelity."
+    "Unseen synthetic rows are classified as real rows more often than real rows are, which "
+    "indicates copies of training rows and not fidelity."
 )
 
 

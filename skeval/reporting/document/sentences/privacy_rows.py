@@ -72,7 +72,7 @@ def _note_without_table(answer: Answer, trial: Trial, noun: Noun) -> Text:
 
 def _lead(answer: Answer, trial: Trial, noun: Noun) -> Text:
     if trial.is_of_most_confident and trial.column:
-        return compose("{column}, confident guesses; chance: half", column=name(trial.column))
+        return compose("{column}, confident guesses (chance is half)", column=name(trial.column))
     if answer.question is Question.PICK_OUT:
         return compose(MODES.get(trial.mode, ""))
     if answer.question is Question.MEMBERSHIP:
@@ -82,7 +82,7 @@ def _lead(answer: Answer, trial: Trial, noun: Noun) -> Text:
             return compose("{column}, worst of {n}", column=name(trial.column), n=answer.n_trials)
         return (name(trial.column),)
     if answer.question is Question.CLOSER:
-        return compose("of all synthetic rows; chance: half") if trial.expected == 0.5 else ()
+        return compose("of all synthetic rows (chance is half)") if trial.expected == 0.5 else ()
     return ()
 
 
@@ -91,7 +91,7 @@ def _counts(trial: Trial) -> Text:
     if own is None:
         return ()
     if trial.question is Question.REFUTE:
-        return compose(f"{count(own.n_success)} of {count(own.n)} pairs; chance: half")
+        return compose(f"{count(own.n_success)} of {count(own.n)} pairs (chance is half)")
     text = f"{_n(own.n_success)} of {count(own.n)}"
     if other is not None:
         same = own.n == other.n

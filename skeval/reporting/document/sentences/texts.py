@@ -36,8 +36,8 @@ def test_words(trial: Trial) -> str:
 
 
 LENGTHS_NOTE = compose(
-    "Share of texts by length. Filled: training texts. Line: synthetic texts. Dashed: unseen "
-    "texts. The outer bars contain all shorter and all longer texts."
+    "Share of texts by length. Training texts are filled, synthetic texts are a line, and unseen "
+    "texts are dashed. The outer bars contain all shorter and all longer texts."
 )
 
 LENGTHS_ALTERNATIVE = "Shares of training, synthetic and unseen texts by their length."

@@ -111,7 +111,7 @@ def _validity_tile(validity: ValidityFindings) -> tuple[Outcome, str, Text]:
         return outcome, _ANSWERS[outcome], compose("no check was run")
     if not validity.shortfalls:
         n = validity.n_checks
-        answer = f"All {n} checks hold" if n > 1 else "The check holds"
+        answer = f"All {n} checks pass" if n > 1 else "The check passes"
         what = "tables, keys, references" if validity.is_of_keys else "columns, ranges, categories"
         return outcome, answer, compose(what)
     return outcome, _ANSWERS[outcome], shortfall_sentence(validity.shortfalls[0])
@@ -122,7 +122,7 @@ _SHORTFALLS = {
     "CategoryCoverage": "{column} has {value} of its categories",
     "BoundaryAdherence": "{column}: {value} in training range",
     "CategoryAdherence": "{column}: {value} in known categories",
-    "MissingValueSimilarity": "{column}: missing cells {value} alike",
+    "MissingValueSimilarity": "{column}: missing cells {value} similar",
     "KeyUniqueness": "{column}: {value} of keys unique",
 }
 
@@ -146,7 +146,7 @@ def _utility_tile(utility: UtilityFindings) -> tuple[Outcome, str, Text]:
     if utility.measure:
         shown = f"worst measure {score(utility.value)}"
         if not math.isnan(utility.trained_on_real):
-            shown += f", of real rows {score(utility.trained_on_real)}"
+            shown += f", real rows {score(utility.trained_on_real)}"
         return outcome, _ANSWERS[outcome], compose(shown)
     scoring = scoring_in_words(utility.scoring)
     value, real = three_digits(utility.value), three_digits(utility.trained_on_real)

@@ -25,8 +25,8 @@ def utility_title(utility: UtilityFindings) -> Text:
 
 
 _TITLES = {
-    Outcome.BELOW: "Analyses of the synthetic table fall short of those of real rows",
-    Outcome.AS_GOOD: "Analyses of the synthetic table agree with those of real rows",
+    Outcome.BELOW: "Analyses of the synthetic table fall short of analyses of real rows",
+    Outcome.AS_GOOD: "Analyses of the synthetic table agree with analyses of real rows",
 }
 
 
@@ -66,5 +66,5 @@ def _meaning(utility: UtilityFindings) -> Text:
 def value_sentence(value: float, baseline: float | None) -> Text:
     """Return a value next to the value of real rows."""
     if baseline is None or math.isnan(baseline):
-        return compose(f"{score(value)}; there is no value of real rows.")
+        return compose(f"{score(value)}, without a value of real rows.")
     return compose(f"{score(value)}, real rows {score(baseline)}.")
