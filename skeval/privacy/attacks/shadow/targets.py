@@ -109,7 +109,7 @@ def canaries(context: Context, k: int) -> pd.DataFrame:
     """Return rows with a new label in every category and numbers beyond the largest of train."""
     given = context.original_frame("train")
     made = {
-        name: _cells(given[name], context.train[name], kind, k)
+        name: _cells(given[name], context.column("train", name), kind, k)
         for name, kind in context.schema.kinds.items()
     }
     return pd.DataFrame(made)
