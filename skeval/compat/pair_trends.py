@@ -42,7 +42,7 @@ def _correlation(context: Context, result: Result) -> Result:
     names = list(result.details.get("names", ()))
     if "matrix" not in result.details:
         return result
-    columns = [context["synthetic"][name].dropna().to_numpy() for name in names]
+    columns = [context.column("synthetic", name).dropna().to_numpy() for name in names]
     constant = np.array([values.size > 0 and (values == values[0]).all() for values in columns])
     matrix = np.array(result.details["matrix"], dtype=float)
     matrix[constant] = matrix[:, constant] = np.nan
@@ -77,7 +77,7 @@ def _result_of_matrix(
 
 def _codes(context: Context, name: str) -> list[np.ndarray]:
     """Return the cells of a column as integers, for train and for the synthetic table."""
-    columns = [context[role][name] for role in ROLES]
+    columns = [context.column(role, name) for role in ROLES]
     if context.schema.kinds[name] in NUMERIC:
         numbers = [_as_numbers(column) for column in columns]
         # missing values belong to the bin of the largest value, as in SDMetrics

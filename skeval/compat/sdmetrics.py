@@ -187,7 +187,7 @@ def _why_not_equal(metric: Any, synthetic: Any) -> str:
 
 def _has_missing(metric: Any, synthetic: Any, names: Sequence[str]) -> bool:
     context = metric.context_.with_synthetic(synthetic)
-    return any(bool(context[role][name].isna().any()) for role in ROLES for name in names)
+    return any(bool(context.column(role, name).isna().any()) for role in ROLES for name in names)
 
 
 def _of_column(result: Result, *keys: str) -> list[Any]:

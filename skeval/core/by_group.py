@@ -289,7 +289,9 @@ def goodness(value: float, tags: MetricTags) -> float:
 
 
 def _levels(context: Context, by: str) -> list[str]:
-    return [str(level) for level in context.levels.get(by, context.train[by].cat.categories)]
+    return [
+        str(level) for level in context.levels.get(by, context.column("train", by).cat.categories)
+    ]
 
 
 def _sizes(context: Context, by: str) -> np.ndarray:
@@ -297,7 +299,7 @@ def _sizes(context: Context, by: str) -> np.ndarray:
     counts, n_levels = [], len(_levels(context, by))
     for role in ("train", "holdout"):
         if role in context:
-            codes = context[role][by].cat.codes.to_numpy()
+            codes = context.column(role, by).cat.codes.to_numpy()
             counts.append(np.bincount(codes + 1, minlength=n_levels + 1))
     return np.array(counts)
 
@@ -329,7 +331,7 @@ def group_context(context: Context, by: str, min_size: int, label: str) -> Conte
     given: dict[str, pd.DataFrame] = {}
     for role in ("train", "holdout"):
         if role in context:
-            rows = np.flatnonzero(np.isin(context[role][by].cat.codes.to_numpy(), codes))
+            rows = np.flatnonzero(np.isin(context.column(role, by).cat.codes.to_numpy(), codes))
             for frames, table in ((tables, context[role]), (given, context.original_frame(role))):
                 frames[role] = table.iloc[rows].reset_index(drop=True).drop(columns=by)
     schema = context.schema

@@ -35,7 +35,7 @@ from skeval.tables.precision import (
     form_notices,
     stored_precision,
 )
-from skeval.tables.row_hashes import order_of_content, rows_at
+from skeval.tables.row_hashes import content_hashes_of, order_of_content, rows_at
 from skeval.tables.schema import Accept, Kind, TableSchema
 from skeval.utils.cores import waiting
 from skeval.utils.limits import Stopped
@@ -94,6 +94,8 @@ class Context:
         Source of the rows of a role if they are part of another table, as context, role and
         positions in it. Slow steps, for example reading texts, are then computed once for the whole
         table.
+    hashes : mapping of str to ndarray or None
+        Hash of the content of each row of a role, if the rows were sorted when they were read.
     """
 
     is_relational = False  # whether there are several tables
@@ -122,6 +124,7 @@ class Context:
         self._places = dict(places or {})
         self._viewed: Context | None = None  # context of which this one is a view for a step
         self.taken: Mapping[str, tuple[Context, str, np.ndarray]] = {}
+        self.hashes: Mapping[str, np.ndarray | None] = {}
         self._tables = tables  # None if a pickle omitted them
         self._given = {**(tables or {}), **(given or {})}
         self._parent = parent
@@ -157,21 +160,29 @@ class Context:
         return self._tables is not None and role in self._tables
 
     def __getitem__(self, role: str) -> pd.DataFrame:
+        return self._rows(role).copy(deep=False)  # hides changes from other metrics
+
+    def column(self, role: str, name: str) -> pd.Series:
+        """Return a column of a role, which must not be modified, without copying the others."""
+        return self._rows(role)[name]
+
+    def original_frame(self, role: str) -> pd.DataFrame:
+        """Return the original rows of a role, with original types and cells that cannot be read."""
+        self._rows(role)  # raises an error if the role is missing, and records that it was read
+        return self._given[role].copy(deep=False)
+
+    def n_rows(self, role: str) -> int:
+        """Return the number of rows of a role."""
+        return len(self._rows(role))
+
+    def _rows(self, role: str) -> Any:
+        """Return the table of a role, which must not be modified."""
         if self._tables is None:
             raise NotRememberedError(NOT_REMEMBERED)
         if role not in self._tables:
             raise KeyError(f"The context has no {role} rows. It has {', '.join(self._tables)}.")
         self._roles.add(role)
-        return self._tables[role].copy(deep=False)  # hides changes from other metrics
-
-    def original_frame(self, role: str) -> pd.DataFrame:
-        """Return the original rows of a role, with original types and cells that cannot be read."""
-        _ = self[role]  # raises an error if the role is missing, and records that it was read
-        return self._given[role].copy(deep=False)
-
-    def n_rows(self, role: str) -> int:
-        """Return the number of rows of a role."""
-        return len(self[role])
+        return self._tables[role]
 
     def single_tables(self) -> Iterator[tuple[str, Context]]:
         """Yield the context of each table by its name, which is empty for the only one."""
@@ -247,17 +258,20 @@ class Context:
         tables = {role: with_levels(rows, levels) for role, (rows, _) in read.items()}
         if precision:
             tables = {role: at_precision(rows, precision) for role, rows in tables.items()}
-        places = {}
+        places, hashes = {}, {}
         if ordered:
             ids = schema.columns("id")
-            places = {role: order_of_content(rows, ids) for role, rows in tables.items()}
+            for role, rows in tables.items():
+                of_rows = content_hashes_of(rows, ids)
+                places[role] = order_of_content(rows, ids, of_rows)
+                hashes[role] = None if of_rows is None else of_rows[places[role]]
             tables, frames = (
                 {role: rows_at(kind[role], places[role]) for role in kind}
                 for kind in (tables, frames)
             )
         parts: dict[str, Any] = {"levels": levels, "given": frames, "precision": precision}
         context = cls(schema, tables, ordered=ordered, places=places, **parts)
-        context.notices = tuple(notices)
+        context.notices, context.hashes = tuple(notices), hashes
         if holdout is not None:
             # imported here, because the module of this step imports this one
             from skeval.core.shared_rows import shared_rows
@@ -300,11 +314,15 @@ class Context:
             precision = coarsest([precision, stored])
             at_it = real if precision == real.precision else real._at(precision)
         rows = at_precision(rows, precision) if precision else rows
-        order = None
+        order, hashes = None, {}
         if self.ordered:
-            order = order_of_content(rows, self.schema.columns("id"))
+            ids = self.schema.columns("id")
+            of_rows = content_hashes_of(rows, ids)
+            order = order_of_content(rows, ids, of_rows)
             rows, given = rows_at(rows, order), rows_at(given, order)
+            hashes["synthetic"] = None if of_rows is None else of_rows[order]
         context = at_it.with_rows_as_synthetic(rows, given, notices, places=order)
+        context.hashes = {**context.hashes, **hashes}
         context.precision = precision
         return context
 
@@ -336,7 +354,7 @@ class Context:
             ordered=self.ordered,
             places=real._places if places is None else real._places | {"synthetic": places},
         )
-        context.taken = {**real.taken, **(taken or {})}
+        context.taken, context.hashes = {**real.taken, **(taken or {})}, real.hashes
         return context
 
     def _at(self, precision: Precision) -> Context:
@@ -526,12 +544,18 @@ def shared(step: Callable[Concatenate[C, P], T]) -> ByContext[Concatenate[C, P],
     (1, 1, ['train'])
     """
     signature, chosen = inspect.signature(step), by_context(step)
+    _, *parameters = signature.parameters.values()
+    defaults = [parameter.default for parameter in parameters]
+    has_variable = any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters)
 
     @functools.wraps(step)
     def wrapper(context: C, *args: P.args, **kwargs: P.kwargs) -> T:
-        bound = signature.bind(context, *args, **kwargs)
-        bound.apply_defaults()
-        key = (wrapper, *(argument_key(value) for value in list(bound.arguments.values())[1:]))
+        values = [*args, *defaults[len(args) :]]
+        if kwargs or has_variable:  # slower
+            bound = signature.bind(context, *args, **kwargs)
+            bound.apply_defaults()
+            values = list(bound.arguments.values())[1:]
+        key = (wrapper, *map(argument_key, values))
         return context.recall(key, lambda view: chosen(cast("C", view), *args, **kwargs))
 
     vars(wrapper).update(register=chosen.register, ordinary=step)

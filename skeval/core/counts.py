@@ -52,7 +52,7 @@ def apply_to_original(context: Context, role: str, look: Callable[..., T], *argu
 @shared
 def has_missing(context: Context, role: str, column: str) -> bool:
     """Return whether a canonical numerical or categorical column has missing values."""
-    return bool(context[role][column].isna().any())
+    return bool(context.column(role, column).isna().any())
 
 
 def missing_cells(context: Context, role: str, column: str) -> np.ndarray:

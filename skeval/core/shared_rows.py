@@ -6,7 +6,7 @@ import numpy as np
 
 from skeval.core.context import Context, shared
 from skeval.exceptions import MetricWarning, MostlySharedRowsWarning, SharedRowsWarning
-from skeval.tables.row_hashes import hashed_share, row_hashes
+from skeval.tables.row_hashes import content_hashes_of, hashed_share
 
 SHARED_ROWS = (
     "{share:.2%} of the holdout rows also occur in the training data. Privacy tests that compare "
@@ -20,8 +20,13 @@ MAX_SHARED = 0.5  # with a larger fraction, train and holdout cannot be compared
 def content_hashes(context: Context, role: str) -> np.ndarray | None:
     """Return a hash of the content of each row without IDs, or None if there are only IDs."""
     rows, ids = context[role], context.schema.columns("id")
-    names = [name for name in rows.columns if name not in ids]
-    return row_hashes(rows, names) if names else None
+    if role in context.hashes:
+        return context.hashes[role]
+    if role in context.taken:
+        source, name, positions = context.taken[role]
+        hashes = content_hashes(source, name)
+        return None if hashes is None else hashes[positions]
+    return content_hashes_of(rows, ids)
 
 
 def shared_rows(context: Context) -> tuple[MetricWarning, ...]:

@@ -57,7 +57,7 @@ def lacks(context: Context, column: str) -> bool:
 
 def unreadable(context: Context, column: str) -> np.ndarray:
     """Return which synthetic cells cannot be read as the column's type."""
-    return unread_cells(context.synthetic[column], context.original_frame("synthetic"))
+    return unread_cells(context.column("synthetic", column), context.original_frame("synthetic"))
 
 
 def unread_cells(read: pd.Series, table: Any) -> np.ndarray:

@@ -367,7 +367,7 @@ class OutlierCoverage(Metric):
         tails = {name: _tail(context, name, self.k) for name in names}
         shares = {name: share for name, (_, share) in tails.items() if share > 0.0}
         counted = {name: _counts_beyond(context, name, tails[name][0]) for name in shares}
-        gone = [name for name in shares if not context.synthetic[name].notna().any()]
+        gone = [name for name in shares if not context.column("synthetic", name).notna().any()]
         empty = [name for name in names if np.isnan(extent(context, "train", name)[0])]
         inside = [name for name in names if name not in (*shares, *empty)]
         scores = {name: _score(*counted[name], share) for name, share in shares.items()}

@@ -281,7 +281,7 @@ class Expression:
             is_date = pd.api.types.is_datetime64_any_dtype(given.dtype)
             says = kind == "datetime" and not is_date
             says |= kind == "continuous" and pd.api.types.infer_dtype(given) in _TEXTS
-            columns[name] = context[role][name].array if says else given
+            columns[name] = context.column(role, name).array if says else given
         return pd.DataFrame(columns, index=table.index)
 
 
@@ -426,7 +426,7 @@ def _values_of(context: Context, role: str, column: str) -> np.ndarray:
 def value_codes(context: Context, role: str, column: str) -> np.ndarray:
     """Return the training code of each value, -1 if missing, and another code if unknown."""
     if column in context.schema.columns(*NOMINAL):
-        return np.asarray(context[role][column].cat.codes.to_numpy(), dtype=np.int64)
+        return np.asarray(context.column(role, column).cat.codes.to_numpy(), dtype=np.int64)
     values, known = (numbers(context[r][[column]]).ravel() for r in (role, "train"))
     distinct = np.unique(known[~np.isnan(known)])
     places = np.searchsorted(distinct, values)

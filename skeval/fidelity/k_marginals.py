@@ -248,7 +248,7 @@ def _by_level(
 ) -> dict[str, float]:
     """Return the similarity of the other columns for each frequent category of a column."""
     others = tuple(name for name in names if name != column)
-    train, synthetic = (context[role][column].value_counts() for role in ROLES)
+    train, synthetic = (context.column(role, column).value_counts() for role in ROLES)
     scores = {}
     for code, level in enumerate(context.levels[column]):
         if others and train.get(level, 0) >= min_count:

@@ -214,7 +214,7 @@ def complete_rows(context: Context, role: str, names: Sequence[str]) -> np.ndarr
 
 def _split(context: Context, names: list[str]) -> tuple[tuple[str, ...], list[str]]:
     """Return the columns that vary over the complete training rows, and the constant columns."""
-    present = [name for name in names if context.train[name].notna().any()]
+    present = [name for name in names if context.column("train", name).notna().any()]
     constant: list[str] = []
     while present:
         rows = complete_rows(context, "train", tuple(present))

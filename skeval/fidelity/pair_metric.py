@@ -217,7 +217,7 @@ def pair_notes(
 def infinite_notes(context: Context, names: Sequence[str]) -> tuple[MetricWarning, ...]:
     """Return a warning if synthetic numbers are infinite. Real numbers are always finite."""
     numeric = [name for name in names if name in context.schema.columns("continuous")]
-    infinite = [name for name in numeric if np.isinf(context.synthetic[name]).any()]
+    infinite = [name for name in numeric if np.isinf(context.column("synthetic", name)).any()]
     text = f"Ignored infinite synthetic values in {', '.join(infinite)} for the associations."
     return (InvalidValueWarning(text),) if infinite else ()
 

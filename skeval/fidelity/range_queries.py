@@ -147,7 +147,7 @@ class RangeQueryError(Metric):
 def _names(context: Context, columns: ColumnChoice) -> tuple[str, ...]:
     """Return the sorted columns that have values, so that their order in the table is ignored."""
     names = chosen_columns(context.schema, columns)
-    return tuple(sorted(name for name in names if context.train[name].notna().any()))
+    return tuple(sorted(name for name in names if context.column("train", name).notna().any()))
 
 
 def _by_column(names: Sequence[str], places: np.ndarray, errors: np.ndarray) -> dict[str, float]:

@@ -48,8 +48,8 @@ def strange_cells(
 
 
 def _beyond_real(context: Context, name: str) -> np.ndarray:
-    real = [context[role][name] for role in ("train", "holdout") if role in context]
-    cells = context["synthetic"][name]
+    real = [context.column(role, name) for role in ("train", "holdout") if role in context]
+    cells = context.column("synthetic", name)
     least, most = min(of.min() for of in real), max(of.max() for of in real)
     return ~np.array((cells >= least) & (cells <= most), dtype=bool)
 
@@ -95,7 +95,7 @@ def copies_of_values(
 
 
 def _objects(context: Context, role: str, name: str) -> np.ndarray:
-    return np.asarray(context[role][name].astype(object).to_numpy(dtype=object))
+    return np.asarray(context.column(role, name).astype(object).to_numpy(dtype=object))
 
 
 def _roles(context: Context) -> list[str]:
@@ -192,13 +192,16 @@ def _folds(context: Context, name: str, is_text: bool) -> bool:
     """Return whether values of a column differ only in letter case, spaces or further digits."""
     kind = context.schema.kinds[name]
     if kind == "continuous":
-        numbers, known = column_values(context["synthetic"][name]), real_decimals(context, name)
+        numbers, known = (
+            column_values(context.column("synthetic", name)),
+            real_decimals(context, name),
+        )
         further = digits_kept(numbers) != digits_kept(numbers, decimals=known)
         return known is not None and bool(further[~np.isnan(numbers)].any())
     if is_text:
         values = pd.unique(text_values(context, name))
     elif kind == "categorical":
-        values = context["synthetic"][name].cat.categories.to_numpy(dtype=object)
+        values = context.column("synthetic", name).cat.categories.to_numpy(dtype=object)
     else:
         return False
     return pd.unique(_fold_spelling(values, True)).size < values.size
@@ -217,13 +220,13 @@ def _measured_codes(
     for name in encoded_columns(context.schema):
         if name not in measured:
             continue
-        values = np.concatenate([column_values(context[role][name]) for role in roles])
+        values = np.concatenate([column_values(context.column(role, name)) for role in roles])
         kind = context.schema.kinds[name]
         if kind == "continuous":
             known = real_decimals(context, name) if fold and decimals is None else decimals
             values = digits_kept(values, decimals=known)
         elif kind == "categorical" and fold:  # the synthetic data have the categories of all tables
-            levels = context["synthetic"][name].cat.categories.to_numpy(dtype=object)
+            levels = context.column("synthetic", name).cat.categories.to_numpy(dtype=object)
             forms = np.append(pd.factorize(_fold_spelling(levels, fold))[0], -1)
             values = forms[np.where(np.isnan(values), -1, values).astype(np.int64)]
         yield pd.factorize(values)[0]
@@ -232,7 +235,11 @@ def _measured_codes(
 @shared
 def real_decimals(context: Context, name: str) -> int | None:
     """Return the number of decimals of the real numbers in a column, or None for more than six."""
-    real = [column_values(context[role][name]) for role in ("train", "holdout") if role in context]
+    real = [
+        column_values(context.column(role, name))
+        for role in ("train", "holdout")
+        if role in context
+    ]
     numbers = np.unique(digits_kept(np.concatenate(real)))
     for decimals in range(_MAX_DECIMALS + 1):
         if np.array_equal(digits_kept(numbers, decimals=decimals), numbers, equal_nan=True):

@@ -207,7 +207,7 @@ class IdentityDisclosure(ClassMetric):
         tries = np.bincount(released, minlength=own.max() + 1)[own]
         bits = np.zeros(own.size)
         for name in sorted(self._secrets(context)):  # sums of bits do not depend on the order
-            *real, synthetic = (column_values(context[role][name]) for role in roles)
+            *real, synthetic = (column_values(context.column(role, name)) for role in roles)
             values = np.concatenate(real)
             gap = nearest_in_class(own, values, released, synthetic)
             if name not in numeric:
@@ -240,7 +240,7 @@ class IdentityDisclosure(ClassMetric):
         numeric = context.schema.columns(*NUMERIC)
         for name in self._secrets(context):
             train, rows, synthetic = (
-                column_values(context[one][name]) for one in ("train", role, "synthetic")
+                column_values(context.column(one, name)) for one in ("train", role, "synthetic")
             )
             gap = nearest_in_class(own, rows, released, synthetic)
             if name in numeric:

@@ -53,7 +53,7 @@ class Profiles:
 def text_values(context: Context, column: str) -> np.ndarray:
     """Return the texts of one column over all tables, None where missing."""
     roles = [role for role in ROLES if role in context]
-    pooled = pd.concat([context[role][column] for role in roles], ignore_index=True)
+    pooled = pd.concat([context.column(role, column) for role in roles], ignore_index=True)
     return pooled.map(str, na_action="ignore").to_numpy(dtype=object)
 
 

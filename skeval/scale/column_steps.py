@@ -70,9 +70,13 @@ def _counts_of(frame: pd.DataFrame, cutter: Discretizer, names: Sequence[str]) -
 def _(context: Context, role: str, column: str) -> np.ndarray:
     rows, engine = context[role], current_engine()
     if counted_by_workers(rows):
-        task = engine.submit(columns.in_order, rows, column)
+        task = engine.submit(_values_in_order, rows, column)
         return np.asarray(engine.result(task))
-    return columns.in_order(rows, column)
+    return _values_in_order(rows, column)
+
+
+def _values_in_order(rows: Any, column: str) -> np.ndarray:
+    return columns.in_order(rows[column])
 
 
 @overrides(columns.extent)

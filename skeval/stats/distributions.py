@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import gammaln
 
 _STRIDE = 256  # values between two points at which the curves are compared first
+_FEW = 16 * _STRIDE  # maximum number of values that are all compared at once
 _N_POINTS = 20_000  # maximum number of points of the pooled curve in an expectation
 MIN_ROWS = 10  # minimum number of rows between two quantiles, or outside the outermost quantile
 _MAX_BARS, _MIN_BARS = 40, 4
@@ -90,6 +91,8 @@ def kolmogorov_of_sorted(x: np.ndarray, y: np.ndarray) -> float:
     n, m = x.size, y.size
     if n == 0 or m == 0:
         return float("nan") if n == m else 1.0
+    if n + m <= _FEW:
+        return _greatest_gap(x, y, np.concatenate([x, y])) / (n * m)
     last = [max(x[-1], y[-1])]
     points = np.unique(np.concatenate([x[::_STRIDE], y[::_STRIDE], last]))
     (x_low, x_high), (y_low, y_high) = (
@@ -104,9 +107,14 @@ def kolmogorov_of_sorted(x: np.ndarray, y: np.ndarray) -> float:
         within = np.concatenate(
             [_between(x, kept, x_start, x_low, x_high), _between(y, kept, y_start, y_low, y_high)]
         )
-        below_x, below_y = (np.searchsorted(z, within, side="right") for z in (x, y))
-        greatest = max(greatest, int(np.abs(below_x * m - below_y * n).max(initial=0)))
+        greatest = max(greatest, _greatest_gap(x, y, within))
     return greatest / (n * m)
+
+
+def _greatest_gap(x: np.ndarray, y: np.ndarray, points: np.ndarray) -> int:
+    """Return the greatest distance of both distribution functions at points, times n m."""
+    below_x, below_y = (np.searchsorted(z, points, side="right") for z in (x, y))
+    return int(np.abs(below_x * y.size - below_y * x.size).max(initial=0))
 
 
 def weighted_kolmogorov(

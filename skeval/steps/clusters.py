@@ -9,7 +9,6 @@ import numpy as np
 from skeval.core.context import Context, shared
 from skeval.steps.column_choice import ColumnChoice
 from skeval.steps.columns import ROLES
-from skeval.steps.samples import named_seed, sample_positions
 from skeval.steps.vectors import vectors
 
 _DECIDING = 16  # columns that usually distinguish all rows
@@ -38,9 +37,8 @@ def cluster_histograms(
     sizes = clustered_rows(context, balance, max_rows)
     parts = []
     for role, size in sizes.items():
-        rows = vectors(context, role, space, columns)
-        rows = rows[lexicographic_order(rows)]  # results must not depend on the order
-        parts.append(rows[sample_positions(len(rows), size, named_seed(role, seed))])
+        rows = vectors(context, role, space, columns, size, seed)
+        parts.append(rows[lexicographic_order(rows)])  # results must not depend on the order
     return clustered_shares(parts[0], parts[1], n_clusters, n_runs, seed)
 
 

@@ -63,5 +63,5 @@ def _columns(
     if group is None:
         return at
     column, code = group
-    member = (context[role][column].cat.codes == code).to_numpy()
+    member = (context.column(role, column).cat.codes == code).to_numpy()
     return {name: column_codes[member] for name, column_codes in at.items()}

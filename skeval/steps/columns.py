@@ -69,12 +69,12 @@ def sorted_values(context: Context, role: str, column: str) -> np.ndarray:
     """Return the present values of a numeric, date or boolean column, ascending."""
     # Dates are seconds since 1970, and booleans are 0 and 1. Infinite values, which synthetic
     # tables may contain, are at the ends.
-    return in_order(context[role], column)
+    return in_order(context.column(role, column))
 
 
-def in_order(rows: Any, column: str) -> np.ndarray:
-    """Return the present values of a column of a table, ascending."""
-    values = column_values(rows[column])
+def in_order(column: pd.Series) -> np.ndarray:
+    """Return the present values of a canonical column, ascending."""
+    values = column_values(column)
     return np.sort(values[~np.isnan(values)])
 
 
@@ -95,11 +95,11 @@ def present_numbers(rows: Any, column: str) -> np.ndarray:
 @shared
 def extent(context: Context, role: str, column: str) -> tuple[float, float]:
     """Return the minimum and maximum finite value of a column, or nan if there is none."""
-    low, high = extents_of(context[role], [column])[0]
+    low, high = extents_of({column: context.column(role, column)}, [column])[0]
     return float(low), float(high)
 
 
-def extents_of(frame: pd.DataFrame, names: Sequence[str]) -> np.ndarray:
+def extents_of(frame: Any, names: Sequence[str]) -> np.ndarray:
     """Return the minimum and maximum finite values of columns of a table, or nan."""
     columns = [present_numbers(frame, name) for name in names]
     ends = [(x.min(), x.max()) if x.size else (np.nan, np.nan) for x in columns]

@@ -39,7 +39,7 @@ def cells_as_given(context: Context) -> dict[str, Cells]:
         cells: dict[str | None, Any] = {}
         for role in ("holdout", "train"):
             if role in context:
-                labels, given = context[role][name], context.original_frame(role)[name]
+                labels, given = context.column(role, name), context.original_frame(role)[name]
                 first = (~labels.duplicated()).to_numpy()
                 for label, cell in zip(labels[first], given[first], strict=True):
                     cells[None if pd.isna(label) else label] = cell

@@ -27,7 +27,7 @@ def one_row_per_group(context: Context, name: str) -> Context:
         if role not in context:
             continue
         order = content_order(context, role)
-        groups = context[role][name].iloc[order]
+        groups = context.column(role, name).iloc[order]
         kept[role] = np.sort(order[~groups.duplicated().to_numpy() | groups.isna().to_numpy()])
     tables, given = (
         {role: read(role).iloc[rows].reset_index(drop=True) for role, rows in kept.items()}

@@ -10,6 +10,7 @@ import numpy as np
 from skeval.core.context import Context, shared
 from skeval.stats.halves import N_HALVINGS, halved_share
 from skeval.steps.samples import drawn_positions, named_seed
+from skeval.tables.taken_rows import take_rows
 
 Halves = tuple[Context, Context]
 
@@ -56,11 +57,11 @@ def _half_rows(context: Context, role: str, n_rows: int, seed: int) -> Iterator[
     at, rows, given = _counted_rows(context, role, n_rows)
     order = np.random.default_rng(named_seed(role, seed)).permutation(n_rows)
     for half in order[: n_rows // 2], order[n_rows // 2 : n_rows // 2 * 2]:
-        yield at[half], *(table.iloc[half].reset_index(drop=True) for table in (rows, given))
+        yield at[half], *(take_rows(table, half) for table in (rows, given))
 
 
 @shared
 def _counted_rows(context: Context, role: str, n_rows: int) -> tuple[Any, ...]:
     """Return the positions of the rows that count. A large table is read once for all halves."""
     at = drawn_positions(context, role, n_rows, named_seed(role, 0))
-    return at, context[role].iloc[at], context.original_frame(role).iloc[at]
+    return at, *(take_rows(t, at) for t in (context[role], context.original_frame(role)))

@@ -176,7 +176,7 @@ def grouped_columns(context: Context) -> dict[str, int]:
     for name, kind in context.schema.kinds.items():
         if kind in ("text", "datetime", "boolean"):
             continue
-        tables = [context[role][name].dropna() for role in ("train", "holdout")]
+        tables = [context.column(role, name).dropna() for role in ("train", "holdout")]
         if kind == "continuous" and not _may_be_groups(*tables):
             continue
         counts = [table.value_counts() for table in tables]

@@ -90,7 +90,7 @@ def identifier_columns(context: Context) -> tuple[str, ...]:
     return tuple(
         name
         for name, kind in sorted(context.schema.kinds.items())
-        if is_identifier(context.train[name], kind)
+        if is_identifier(context.column("train", name), kind)
     )
 
 
@@ -180,7 +180,7 @@ def _full_names(context: Context) -> _Column | None:
         return None
     joined = {}
     for role in (role for role in ROLES if role in context):
-        first, second = (context[role][name].astype(object) for name in (given, last))
+        first, second = (context.column(role, name).astype(object) for name in (given, last))
         both = first.astype(str) + " " + second.astype(str)
         joined[role] = both.mask(first.isna() | second.isna())
     if not is_identifier(joined["train"].astype("category"), "categorical"):
@@ -322,7 +322,7 @@ def _found_in(texts: Texts, column: _Column, places: np.ndarray) -> np.ndarray:
 @shared
 def column_texts(context: Context, role: str, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the place of each cell among distinct texts, -1 if it is missing, and the texts."""
-    values = context[role][name]
+    values = context.column(role, name)
     if isinstance(values.dtype, pd.CategoricalDtype):
         codes, used = pd.factorize(values.cat.codes.to_numpy(), use_na_sentinel=False)
         levels = values.cat.categories.to_numpy(dtype=object)

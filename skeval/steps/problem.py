@@ -130,8 +130,10 @@ def _features(context: Context, question: Question) -> tuple[str, ...]:
 def _labels(context: Context, name: str) -> tuple[list[Any], np.ndarray]:
     """Return the labels that real rows can have, and the number of training rows of each."""
     if name in context.schema.columns(*NOMINAL):
-        labels: list[Any] = list(context.levels.get(name, context.train[name].cat.categories))
-        codes = context.train[name].cat.codes.to_numpy()
+        labels: list[Any] = list(
+            context.levels.get(name, context.column("train", name).cat.categories)
+        )
+        codes = context.column("train", name).cat.codes.to_numpy()
         return labels, np.bincount(codes[codes >= 0], minlength=len(labels))
     real = [role for role in ("train", "holdout") if role in context]
     values = {role: numbers(context[role][[name]])[:, 0] for role in real}

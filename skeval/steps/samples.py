@@ -15,6 +15,7 @@ import pandas as pd
 from skeval.core.context import Context, by_context, shared
 from skeval.core.shared_rows import content_hashes
 from skeval.tables.row_hashes import order_of_content, row_hashes
+from skeval.tables.taken_rows import take_rows
 from skeval.utils.parameters import Scaling
 
 T = TypeVar("T")
@@ -106,7 +107,7 @@ def replace_role(context: Context, role: str, positions: np.ndarray) -> Context:
     """Return a context in which some of a role's rows are the synthetic rows."""
     tables = context[role], context.original_frame(role)
     if positions.size < len(tables[0]):
-        tables = tuple(t.iloc[positions].reset_index(drop=True) for t in tables)
+        tables = tuple(take_rows(table, positions) for table in tables)
     return context.with_rows_as_synthetic(*tables, taken={"synthetic": (context, role, positions)})
 
 

@@ -83,7 +83,7 @@ def _is_mostly_distinct(present: list[np.ndarray]) -> bool:
 
 
 def _present_values(context: Context, name: str) -> list[np.ndarray]:
-    tables = [column_values(context[role][name]) for role in _ROLES]
+    tables = [column_values(context.column(role, name)) for role in _ROLES]
     return [values[np.isfinite(values)] for values in tables]
 
 

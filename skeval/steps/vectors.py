@@ -8,7 +8,7 @@ import numpy as np
 
 from skeval.core.context import Context, shared
 from skeval.steps.column_choice import ColumnChoice, chosen_columns
-from skeval.steps.encoded_rows import OfTrain, encoded_matrix, preprocessor
+from skeval.steps.encoded_rows import OfTrain, as_matrix, encoded_matrix, preprocessor
 from skeval.steps.neighbors import rows_of
 from skeval.steps.samples import drawn_positions, named_seed, sample_size
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
@@ -28,14 +28,17 @@ def vectors(
     """Get the rows of a role as vectors that have a mean, with columns ordered by name."""
     # For the space "gower", the vectors of "euclidean" are used. Values are clipped at a million
     # standard deviations.
+    size = sample_size(context, role, max_rows)
     if not isinstance(space, str):
-        size = sample_size(context, role, max_rows)
         return rows_of(context, role, OfTrain(space), columns, size, seed)
     with np.errstate(invalid="ignore"):  # the mean of a column without values
-        whole, owners = (
-            encoded_matrix(context, role, OfTrain("euclidean")),
-            np.array(feature_owners(context)),
-        )
+        encoder = preprocessor(context, OfTrain("euclidean"))
+        if size is None:
+            whole = encoded_matrix(context, role, OfTrain("euclidean"))
+        else:  # the rows that `rows_of` takes are drawn first: a row is encoded by itself
+            drawn = drawn_positions(context, role, size, named_seed(role, seed))
+            whole = as_matrix(encoder.transform(context[role].iloc[drawn]), "euclidean")
+    owners = np.array(feature_owners(context))
     chosen = set(chosen_columns(context.schema, columns))
     order = np.argsort(owners, kind="stable")
     rows = whole[:, order[[name in chosen for name in owners[order]]]]
@@ -44,11 +47,7 @@ def vectors(
     np.clip(rows, -_FAR, _FAR, out=rows)
     np.round(rows, 9, out=rows)
     rows += 0.0
-    # the rows that `rows_of` returns
-    size = sample_size(context, role, max_rows)
-    return (
-        rows if size is None else rows[drawn_positions(context, role, size, named_seed(role, seed))]
-    )
+    return rows
 
 
 def feature_owners(context: Context) -> list[str]:

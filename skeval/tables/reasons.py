@@ -25,6 +25,7 @@ from skeval.tables.schema import MAX_CODES, Kind, TableSchema, n_codes
 
 _MAX_CODES = 20  # maximum number of distinct integers that may be codes of categories
 _MIN_ROWS = 20  # fewer rows are not sufficient to infer codes or keys
+_DIGIT = re.compile(r"\d")
 _LEADING_ZERO = re.compile(r"\s*0\d+\s*")
 _WITH_COMMA = r"\s*[-+]?\d+,\d+\s*"
 _NAMED_LIKE_CODE = re.compile(
@@ -61,7 +62,9 @@ def reasons_of(frame: Any, names: Sequence[str], schema: TableSchema) -> dict[st
         values, kind = frame[name], schema.kinds[name]
         why, doubt = _reason(values, kind, schema, name)
         proposed: Kind | None = None
-        if name in schema.inferred and kind == "continuous" and n_codes(values, MAX_CODES):
+        if not is_plain(values.dtype) and not _has_digit(values):
+            pass  # neither numbers nor dates
+        elif name in schema.inferred and kind == "continuous" and n_codes(values, MAX_CODES):
             proposed = "categorical"
         elif name in schema.inferred and (read := _mostly_numbers(values, kind)):
             proposed, doubt = "continuous", read
@@ -71,6 +74,10 @@ def reasons_of(frame: Any, names: Sequence[str], schema: TableSchema) -> dict[st
             doubt = "may be numbers with a decimal comma, so use --decimal ','"
         reasons[name] = ColumnReason(kind, why, doubt, proposed)
     return reasons
+
+
+def _has_digit(values: pd.Series) -> bool:
+    return any(map(_DIGIT.search, plain_values(values.dropna()).astype(str).unique()))
 
 
 def _mostly_numbers(values: pd.Series, kind: Kind) -> str:

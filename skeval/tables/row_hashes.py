@@ -46,6 +46,12 @@ def row_hashes(table: Any, names: Sequence[str]) -> np.ndarray:
     return sums
 
 
+def content_hashes_of(rows: Any, ids: Sequence[str]) -> np.ndarray | None:
+    """Return a hash of the content of each row without IDs, or None if there are only IDs."""
+    names = [name for name in rows.columns if name not in ids]
+    return row_hashes(rows, names) if names else None
+
+
 def order_of_content(rows: Any, ids: Sequence[str], hashes: np.ndarray | None = None) -> np.ndarray:
     """Return the positions of rows sorted by their content, with IDs as the last criterion."""
     # Rows are sorted by hashes, so the position of a row does not reveal its values. `hashes` are

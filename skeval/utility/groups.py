@@ -62,7 +62,7 @@ def groups_of(context: Context, grouping: Grouping) -> Groups:
     """Return the groups by the sensitive column, with small groups pooled."""
     name = grouping.sensitive
     if name in context.schema.columns(*NOMINAL):
-        categories = context.levels.get(name, context.train[name].cat.categories)
+        categories = context.levels.get(name, context.column("train", name).cat.categories)
         names, edges = [str(category) for category in categories], None
     else:
         names, edges = _ranges(context, grouping)

@@ -21,7 +21,7 @@ _ROLES = ("train", "holdout", "synthetic")
 def secrets(context: Context, secret: str) -> tuple[dict[str, np.ndarray], int]:
     """Return a column as categories, with numbers halved at a cut and rare categories pooled."""
     if context.schema.kinds[secret] in NOMINAL:
-        codes = {role: context[role][secret].cat.codes.to_numpy(np.int64) for role in _ROLES}
+        codes = {role: context.column(role, secret).cat.codes.to_numpy(np.int64) for role in _ROLES}
     else:
         codes = _halves({role: numbers(context[role][[secret]]).ravel() for role in _ROLES})
     real = np.concatenate([codes[role] for role in ("train", "holdout")])
@@ -109,7 +109,7 @@ def _codes(context: Context, role: str, columns: tuple[str, ...], n_bins: int) -
     coded = np.empty((context.n_rows(role), len(columns)), dtype=np.int64)
     for j, name in enumerate(columns):
         if context.schema.kinds[name] in NOMINAL:
-            coded[:, j] = context[role][name].cat.codes
+            coded[:, j] = context.column(role, name).cat.codes
         else:
             coded[:, j] = _bins(context, name, n_bins).codes(numbers(context[role][[name]]).ravel())
     return coded

@@ -307,7 +307,7 @@ def _check_kinds(
             f"{owner}: {secret} contains {what}, so scoring must be {legal}, got {scoring!r}."
         )
     if scoring == "roc_auc":
-        codes = [context[role][secret].cat.codes for role in ("train", "holdout")]
+        codes = [context.column(role, secret).cat.codes for role in ("train", "holdout")]
         if (n_labels := np.unique(np.concatenate(codes)).size) > 2:
             raise InvalidParameterError(
                 f"{owner}: scoring='roc_auc' needs a secret of two values, and {secret} has "

@@ -367,7 +367,7 @@ def strata_of(context: Context, column: str | None) -> dict[str, np.ndarray]:
     if column is None:
         return {role: np.zeros(context.n_rows(role), dtype=np.int64) for role in _REAL}
     values = [
-        context[role][column].cat.codes
+        context.column(role, column).cat.codes
         if context.schema.kinds[column] in NOMINAL
         else numbers(context[role][[column]]).ravel()
         for role in _REAL

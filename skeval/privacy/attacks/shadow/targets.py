@@ -109,7 +109,7 @@ def canaries(context: Context, k: int) -> pd.DataFrame:
     """Return rows with new categories, and with numbers larger than all training numbers."""
     given = context.original_frame("train")
     made = {
-        name: _cells(given[name], context.train[name], kind, k)
+        name: _cells(given[name], context.column("train", name), kind, k)
         for name, kind in context.schema.kinds.items()
     }
     return pd.DataFrame(made)

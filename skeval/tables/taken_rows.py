@@ -1,0 +1,64 @@
+"""Rows of a table in another order or number, whose columns are copied when they are read."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skeval.tables.row_hashes import rows_at
+
+
+class TakenRows:
+    """Rows at some positions of a frame. A metric that reads one column copies no other one.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Table that contains the rows. It must not be modified.
+    positions : ndarray of int
+        Positions of the rows in the table.
+    """
+
+    def __init__(self, table: pd.DataFrame, positions: np.ndarray) -> None:
+        self._table, self._positions = table, positions
+        self._whole: dict[str, pd.Series] = {}  # columns of the table
+        self._columns: dict[str, pd.Series] = {}
+
+    def __len__(self) -> int:
+        return self._positions.size
+
+    def __getitem__(self, name: str) -> pd.Series:
+        """Return a column, which must not be modified."""
+        if name not in self._columns:
+            if name not in self._whole:
+                self._whole[name] = self._table[name]
+            whole = self._whole[name]
+            part = whole.array.take(self._positions)
+            self._columns[name] = pd.Series(part, dtype=whole.dtype, name=name, copy=False)
+        return self._columns[name]
+
+    def take(self, positions: np.ndarray) -> TakenRows:
+        """Return the rows at some positions of these rows."""
+        rows = TakenRows(self._table, self._positions[positions])
+        rows._whole = self._whole
+        return rows
+
+    def copy(self, *, deep: bool = False) -> pd.DataFrame:
+        """Return the rows as a frame."""
+        return self._frame.copy(deep=deep)
+
+    @cached_property
+    def _frame(self) -> pd.DataFrame:
+        return rows_at(self._table, self._positions)
+
+
+def take_rows(table: Any, positions: np.ndarray) -> Any:
+    """Return the rows of a table at some positions; of a frame, they are copied when read."""
+    if isinstance(table, TakenRows):
+        return table.take(positions)
+    if isinstance(table, pd.DataFrame):
+        return TakenRows(table, positions)
+    return table.iloc[positions].reset_index(drop=True)
