@@ -368,9 +368,7 @@ def untold(compared: ComparedFindings) -> Iterator[Text]:
         )
     if n_lacking := len(compared.comparison.lacking()):
         metrics = "metric was" if n_lacking == 1 else "metrics were"
-        yield compose(
-            f"{capitalize(count_word(n_lacking))} {metrics} not evaluated in all tables."
-        )
+        yield compose(f"{capitalize(count_word(n_lacking))} {metrics} not evaluated in all tables.")
     n_tests = max(one.found.privacy.n_tests for one in compared.tables)
     yield _caution(len(compared.tables), n_tests)
 
