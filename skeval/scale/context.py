@@ -12,7 +12,15 @@ from skeval.core.context import NOT_REMEMBERED, Context, shared
 from skeval.core.shared_rows import shared_rows
 from skeval.exceptions import NotRememberedError
 from skeval.scale import column_steps, distinct_row_steps, pair_steps, row_steps
-from skeval.scale.tables import CanonicalTable, LargeTable, Learned, Spill, Spilled, look_at
+from skeval.scale.tables import (
+    CanonicalTable,
+    LargeTable,
+    Learned,
+    Spill,
+    Spilled,
+    as_in_train,
+    look_at,
+)
 from skeval.steps.encoded_rows import room
 from skeval.steps.samples import (
     drawn_positions,
@@ -22,7 +30,7 @@ from skeval.steps.samples import (
     sample_rows,
 )
 from skeval.tables.door import read
-from skeval.tables.levels import levels_together
+from skeval.tables.levels import Words, levels_together
 from skeval.tables.one_table import as_frame
 from skeval.tables.precision import coarser_forms, coarsest, form_notices
 from skeval.tables.row_hashes import order_of_content, rows_at
@@ -49,9 +57,17 @@ class LargeContext(Context):
     # Rows are read in storage order. Sums of non-integers may therefore differ in the last bits
     # from the sums of tables in memory, whose rows are sorted by content.
 
-    def __init__(self, *args: Any, max_rows: int = MAX_ROWS, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        max_rows: int = MAX_ROWS,
+        words: Mapping[str, Words] | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.max_rows = max_rows
+        # Words such as "NA" in train, which missing cells of other tables may mean.
+        self.words = words or {}
         self._spill = Spill()
 
     @classmethod
@@ -70,19 +86,28 @@ class LargeContext(Context):
         looks: dict[str, Learned] = {}
         for role, source in sources.items():
             looks[role] = look_at(source, looks["train"].schema if looks else schema, role)
-        complete = looks["train"].schema
-        levels, respelled = levels_together(*(look.labels for look in looks.values()))
-        precision = coarsest(look.precision for look in looks.values())
+        complete, words = looks["train"].schema, looks["train"].words
         notices = [notice for look in looks.values() for notice in look.notices]
+        labels = [looks["train"].labels]
+        meanings: dict[str, str | None] = {}
+        if holdout is not None:
+            of_holdout, meanings, said = as_in_train(looks["holdout"], words, "holdout")
+            labels.append(of_holdout)
+            notices += said
+        levels, respelled = levels_together(*labels)
+        precision = coarsest(look.precision for look in looks.values())
         if holdout is not None:
             coarser = coarser_forms(*(look.forms for look in looks.values()))
             precision = coarsest([precision, coarser])
             notices += form_notices(coarser, respelled)
+        meant = {"train": {}, "holdout": meanings}
         tables: dict[str, Any] = {
-            role: CanonicalTable(source, complete, levels, precision)
+            role: CanonicalTable(source, complete, levels, precision, meant[role])
             for role, source in sources.items()
         }
-        given: dict[str, Any] = {role: LargeTable(source) for role, source in sources.items()}
+        given: dict[str, Any] = {
+            role: LargeTable(source, meanings=meant[role]) for role, source in sources.items()
+        }
         context = cls(
             complete,
             tables,
@@ -91,6 +116,7 @@ class LargeContext(Context):
             given=given,
             precision=precision,
             max_rows=max_rows or MAX_ROWS,
+            words=words,
         )
         if holdout is not None:
             context.notices += shared_rows(context)
@@ -104,10 +130,12 @@ class LargeContext(Context):
         source = _source(synthetic, "synthetic")
         look = look_at(source, self.schema, "synthetic", self.levels, lenient=lenient)
         precision = coarsest([real.precision, look.precision])
-        levels = {**self.levels, **look.labels}
-        rows: Any = CanonicalTable(source, self.schema, levels, precision)
-        given: Any = LargeTable(source)
-        context = real._at(precision).with_rows_as_synthetic(rows, given, look.notices)
+        labels, meanings, said = as_in_train(look, cast("LargeContext", real).words, "synthetic")
+        levels = {**self.levels, **labels}
+        rows: Any = CanonicalTable(source, self.schema, levels, precision, meanings)
+        given: Any = LargeTable(source, meanings=meanings)
+        notices = (*look.notices, *said)
+        context = real._at(precision).with_rows_as_synthetic(rows, given, notices)
         context.precision = precision
         return context
 
@@ -125,7 +153,8 @@ class LargeContext(Context):
         return cast("LargeContext", self.real).max_rows
 
     def _state(self) -> dict[str, Any]:
-        return {**super()._state(), "max_rows": self.most_rows}
+        words = cast("LargeContext", self.real).words
+        return {**super()._state(), "max_rows": self.most_rows, "words": words}
 
 
 for _steps in (row_steps, column_steps, distinct_row_steps, pair_steps):

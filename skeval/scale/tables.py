@@ -17,6 +17,7 @@ import pandas as pd
 from skeval.exceptions import MetricWarning
 from skeval.scale.engines import TASKS_A_THREAD, n_workers
 from skeval.tables.frames import Levels, read_as, with_levels
+from skeval.tables.levels import Words, given_as_in_train, missing_as_in_train, words_of
 from skeval.tables.oddities import Oddities
 from skeval.tables.precision import (
     Form,
@@ -44,8 +45,13 @@ class LargeTable:
     # The class has the interface of a frame that steps need. `table[name]` reads a complete
     # column. `table.iloc[positions]` returns a frame for few rows, and a view otherwise.
 
-    def __init__(self, source: TableSource, rows: np.ndarray | None = None) -> None:
-        self.source, self.rows = source, rows
+    def __init__(
+        self,
+        source: TableSource,
+        rows: np.ndarray | None = None,
+        meanings: Mapping[str, str | None] | None = None,
+    ) -> None:
+        self.source, self.rows, self.meanings = source, rows, meanings or {}
 
     @property
     def columns(self) -> pd.Index:
@@ -129,7 +135,7 @@ class LargeTable:
         return list(columns)
 
     def _canonical_frame(self, frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-        return frame
+        return given_as_in_train(frame, self.meanings)
 
 
 class _Rows:
@@ -146,9 +152,14 @@ class CanonicalTable(LargeTable):
     """A large table whose columns are read in canonical form."""
 
     def __init__(
-        self, source: TableSource, schema: TableSchema, levels: Levels, precision: Precision
+        self,
+        source: TableSource,
+        schema: TableSchema,
+        levels: Levels,
+        precision: Precision,
+        meanings: Mapping[str, str | None] | None = None,
     ) -> None:
-        super().__init__(source)
+        super().__init__(source, meanings=meanings)
         self.schema, self.levels, self.precision = schema, levels, precision
 
     @property
@@ -166,6 +177,7 @@ class CanonicalTable(LargeTable):
         return stored or self.source.names[:1]  # one column is enough for the number of rows
 
     def _canonical_frame(self, frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+        frame = super()._canonical_frame(frame, columns)
         absent = [name for name in columns if name not in frame.columns]
         frame = with_columns(frame, dict.fromkeys(absent))[list(columns)]
         read = read_as(frame, self.schema, self.levels, names=list(columns))
@@ -254,6 +266,7 @@ class Learned:
     labels: dict[str, list[str]]
     precision: dict[str, Storage]
     forms: dict[str, Form]
+    words: dict[str, Words]
     notices: tuple[MetricWarning, ...]
 
 
@@ -271,6 +284,7 @@ def look_at(
     labels: dict[str, list[str]] = {}
     precision: dict[str, Storage] = {}
     forms: dict[str, Form] = {}
+    words: dict[str, Words] = {}
     present = [name for name in known.kinds if name not in oddities.absent]
     given = (known, role, levels or {}, lenient)
     for of_columns in over_columns(LargeTable(source), present, _looked_at, *given):
@@ -278,12 +292,26 @@ def look_at(
         labels |= of_columns.labels
         precision |= of_columns.precision
         forms |= of_columns.forms
+        words |= of_columns.words
     for name in oddities.absent:
         empty = pd.Series([None], name=name, dtype=object)
         read = read_as(empty.to_frame(), known, levels or {}, names=[name], oddities=oddities)
         if isinstance(read[name].dtype, pd.CategoricalDtype):
             labels[name] = list(read[name].cat.categories)
-    return Learned(known, labels, precision, forms, oddities.notices())
+    return Learned(known, labels, precision, forms, words, oddities.notices())
+
+
+def as_in_train(
+    look: Learned, train: Mapping[str, Words], role: str
+) -> tuple[dict[str, list[str]], dict[str, str | None], tuple[MetricWarning, ...]]:
+    """Return the labels of a table, what its missing cells mean, and notices on them."""
+    meanings, notices = missing_as_in_train(train, look.words, role)
+    labels = dict(look.labels)
+    for name, word in meanings.items():
+        if word is None:
+            lost = look.words[name].words
+            labels[name] = [label for label in labels[name] if label not in lost]
+    return labels, meanings, notices
 
 
 class _Look(NamedTuple):
@@ -293,6 +321,7 @@ class _Look(NamedTuple):
     labels: dict[str, list[str]]
     precision: Precision
     forms: dict[str, Form]
+    words: dict[str, Words]
 
 
 def _looked_at(
@@ -306,16 +335,19 @@ def _looked_at(
     oddities, labels = Oddities(known, role, lenient=lenient), {}
     precision: dict[str, Storage] = {}
     forms: dict[str, Form] = {}
+    words: dict[str, Words] = {}
     for name in names:
         given = table[[name]]
         read = read_as(given, known, {}, names=[name], oddities=oddities)
+        if known.kinds[name] == "categorical":
+            words[name] = words_of(read[name])
         if isinstance(read[name].dtype, pd.CategoricalDtype):
             oddities.note_spelling(name, read[name].cat.categories, levels.get(name, []))
             read = with_levels(read, {name: levels.get(name, [])})
             labels[name] = list(read[name].cat.categories)
         precision |= stored_precision(given, read, decimals=role == "train")
         forms |= forms_of(read) if role != "synthetic" else {}
-    return _Look(oddities, labels, precision, forms)
+    return _Look(oddities, labels, precision, forms, words)
 
 
 def infer_kinds(

@@ -36,6 +36,17 @@ def test_the_page_says_what_was_counted(benchmark):
     assert "null_and_power" in (ROOT / "docs" / "evidence.rst").read_text(encoding="utf-8")
 
 
+def test_the_page_names_tests_that_were_added_after_the_counts(benchmark, tmp_path):
+    counts = json.loads((ROOT / "docs" / "generators.json").read_text(encoding="utf-8"))
+    assert "partial_membership" in benchmark.sentence_on_later_tests({})
+    assert not benchmark.sentence_on_later_tests(
+        [name for preset in benchmark.POWER_PRESETS for name, _ in make_suite(preset).metrics]
+    )
+    # The figure shows the tests that were counted.
+    benchmark.draw_generators(counts, tmp_path / "generators.png")
+    assert (tmp_path / "generators.png").stat().st_size
+
+
 def test_no_false_alarm_rate_is_above_the_level(benchmark):
     """Of the counts that the page shows: less than 2.5% likely, were the rate the level."""
     counts = json.loads((ROOT / "docs" / "null_and_power.json").read_text(encoding="utf-8"))
