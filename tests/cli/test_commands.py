@@ -261,7 +261,7 @@ def test_shared_rows_are_told(folder, run):
         (("evaluate", *THREE, "--schema", "none.json"), "there is no file none.json"),
         (("evaluate", *THREE, "--schema", "train.csv"), "train.csv is not a JSON file"),
         (("report", *THREE, "-o", "nowhere/report.pdf"), "there is no folder nowhere"),
-        (("report", *THREE, "-o", "."), "is a folder; name a file"),
+        (("report", *THREE, "-o", "."), "is a folder. Specify a file"),
         (("compare", "train.csv", "train.csv"), "train.csv contains no scores"),
         (("compare", "none.json", "none.json"), "there is no file none.json"),
     ],

@@ -211,7 +211,7 @@ def test_a_report_has_the_title_of_its_release(folder, run):
             '[thresholds]\nrequire = ["tstr >= 0.9"]',
             "the policy names tstr, which is not evaluated",
         ),
-        ("title", "is no TOML"),
+        ("title", "is not a TOML file"),
     ],
 )
 def test_faults_of_a_release_file_are_found_before_the_tables_are_read(

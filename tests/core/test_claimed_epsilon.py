@@ -78,7 +78,7 @@ def test_a_claim_is_contradicted_or_not(kind):
     assert result.details["verdict"] == "violation"
     p_value = matches_p_value(Matched(30, 100, 4, 100), 0.25, 1e-5)
     assert result.details["p_value_of_claim"] == p_value < 0.05
-    said = "A claim of epsilon = 0.25 at delta = 1e-05 is contradicted: it is at least 0.676"
+    said = "A claim of epsilon = 0.25 at delta = 1e-05 is contradicted. It is at least 0.676"
     assert said in result.summary
     allowed = evaluated(kind, claimed_epsilon=3)
     assert allowed.details["verdict"] != "violation"

@@ -130,8 +130,8 @@ def test_whether_a_cell_may_be_missing(nullable, value):
 def test_columns_without_a_value(warned):
     train = pd.DataFrame({"x": [1.0, None], "none": [np.nan, np.nan], "y": [1.0, 2.0]})
     with warned(
-        "train has no value in none: no score",
-        "synthetic has no value in x, train has: the worst score",
+        "The training data have no value in none, so there is no score",
+        "The synthetic data have no value in x, but the training data do. The score is the worst",
     ):
         found = BoundaryAdherence().fit(train).evaluate(train.assign(x=np.nan))
     assert found.details["columns"] == pytest.approx(
@@ -214,7 +214,7 @@ def test_categories_are_checked_at_fit(params):
 
 
 def test_train_without_a_category_leaves_the_rule_open(warned):
-    with warned("train has no value in x: no score"):
+    with warned("The training data have no value in x, so there is no score"):
         found = result(CategoryAdherence(), [None, None], ["a", None], x="categorical")
     assert np.isnan(found.value)
 

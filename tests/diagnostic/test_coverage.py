@@ -80,8 +80,8 @@ def test_constant_and_empty_columns(warned):
     train = pd.DataFrame({"x": [1.0, 2.0], "same": [3.0, 3.0], "none": [np.nan, np.nan]})
     with warned(
         "no score for same: the training data have only one value",
-        "train has no value in none: no score",
-        "synthetic has no value in x, train has: the worst score",
+        "The training data have no value in none, so there is no score",
+        "The synthetic data have no value in x, but the training data do. The score is the worst",
     ):
         found = RangeCoverage().fit(train).evaluate(train.assign(x=np.nan))
     assert found.value == 0.0
@@ -159,8 +159,8 @@ def test_columns_without_a_category(warned):
     train = pd.DataFrame({"x": ["a", "b"], "none": [None, None]})
     metric = CategoryCoverage()
     with warned(
-        "train has no value in none: no score",
-        "synthetic has no value in x, train has: the worst score",
+        "The training data have no value in none, so there is no score",
+        "The synthetic data have no value in x, but the training data do. The score is the worst",
     ):
         found = metric.fit(train, schema={"none": "categorical"}).evaluate(train.assign(x=None))
     assert found.value == 0.0

@@ -200,7 +200,7 @@ def test_the_report_says_so(tmp_path, ending):
         from pypdf import PdfReader
 
         text = " ".join(page.extract_text() for page in PdfReader(path).pages)
-    assert "Train and holdout are no samples of one population" in " ".join(text.split())
+    assert "Train and holdout are not samples of one population" in " ".join(text.split())
 
 
 NUMBERS = np.zeros(3, dtype=bool)
@@ -408,7 +408,7 @@ def test_rows_of_persons_that_are_in_one_table_only_are_noticed_by_their_column(
     train, holdout = rows_of_persons(60, 0), rows_of_persons(60, 1, first=60)
     (notice,) = shift_notices(Context.of(train, holdout))
     assert isinstance(notice, GroupedRowsWarning)
-    assert "divided by person: 120 values" in str(notice)
+    assert "divided by person. 120 of its values" in str(notice)
     assert "at random" not in str(notice)
 
 

@@ -269,14 +269,14 @@ def test_levels_that_no_real_row_has_are_one():
 def test_what_an_attack_needs():
     few = Context.of(TRAIN, HOLDOUT).with_synthetic(SYNTHETIC[:5])
     for attack in ("domias", "eq1", "classifier"):
-        assert "needs 10 synthetic rows" in needs_of(few, attack, 0.5, None)
+        assert "requires at least 10 synthetic rows" in needs_of(few, attack, 0.5, None)
     with raises(TableError):
         member_scores(few, "domias")
     small = Context.of(TRAIN, HOLDOUT[:12]).with_synthetic(SYNTHETIC)
-    assert "needs 10 reference rows" in needs_of(small, "classifier", 0.5, None)
+    assert "requires at least 10 reference rows" in needs_of(small, "classifier", 0.5, None)
     assert needs_of(small, "eq1", 0.5, None) == ""
     one = Context.of(TRAIN, HOLDOUT[:1]).with_synthetic(SYNTHETIC)
-    assert "one row" in needs_of(one, "ratio", 0.5, None)
+    assert "at least 2 rows" in needs_of(one, "ratio", 0.5, None)
     assert area(member_scores(one, "distance")) <= 1.0
     with raises(InvalidParameterError):
         member_scores(one, "guess")

@@ -74,7 +74,7 @@ def test_columns_of_one_value():
     )
     (notice,) = table_notices(Context.of(table))
     assert isinstance(notice, ConstantColumnWarning)
-    assert "nothing, one, same, once. Leave such columns out" in str(notice)
+    assert "nothing, one, same, once. Exclude these columns" in str(notice)
 
 
 def test_no_name_more_than_a_reader_can_take_in():
@@ -90,7 +90,7 @@ def test_rows_that_equal_others(n_equal, said):
     table.iloc[1:n_equal] = table.iloc[0]
     notices = table_notices(Context.of(table))
     assert [type(one) for one in notices] == [RepeatedRowsWarning] * said
-    assert all(f"{n_equal}.0% of train rows" in str(one) for one in notices)
+    assert all(f"{n_equal}.0% of the training rows" in str(one) for one in notices)
 
 
 def test_keys_do_not_make_rows_different():
