@@ -131,7 +131,7 @@ def test_columns_without_a_value(warned):
     train = pd.DataFrame({"x": [1.0, None], "none": [np.nan, np.nan], "y": [1.0, 2.0]})
     with warned(
         "The training data have no value in none, so there is no score",
-        "The synthetic data have no value in x, but the training data do.",
+        "The synthetic data have no value in x, but the training data do. The score is the worst",
     ):
         found = BoundaryAdherence().fit(train).evaluate(train.assign(x=np.nan))
     assert found.details["columns"] == pytest.approx(

@@ -81,7 +81,7 @@ def test_constant_and_empty_columns(warned):
     with warned(
         "no score for same: the training data have only one value",
         "The training data have no value in none, so there is no score",
-        "The synthetic data have no value in x, but the training data do.",
+        "The synthetic data have no value in x, but the training data do. The score is the worst",
     ):
         found = RangeCoverage().fit(train).evaluate(train.assign(x=np.nan))
     assert found.value == 0.0
@@ -160,7 +160,7 @@ def test_columns_without_a_category(warned):
     metric = CategoryCoverage()
     with warned(
         "The training data have no value in none, so there is no score",
-        "The synthetic data have no value in x, but the training data do.",
+        "The synthetic data have no value in x, but the training data do. The score is the worst",
     ):
         found = metric.fit(train, schema={"none": "categorical"}).evaluate(train.assign(x=None))
     assert found.value == 0.0

@@ -69,7 +69,7 @@ def test_columns_without_outliers_or_values(warned):
     with warned(
         "The training data have no value in none, so there is no score",
         "no score for same, d: the training data have no outlier",
-        "The synthetic data have no value in x, but the training data do.",
+        "The synthetic data have no value in x, but the training data do. The score is the worst",
     ):
         found = OutlierCoverage().fit(train).evaluate(train.assign(x=np.nan))
     assert found.value == 0.5
@@ -142,7 +142,9 @@ def test_constant_columns_of_smoothness(warned):
         assert np.isnan(result(SmoothnessSimilarity(), np.zeros(100), x).value)
     with warned("no score for x: the synthetic data have only one value, no width"):
         assert np.isnan(result(SmoothnessSimilarity(), x, x[:1]).value)
-    with warned("The synthetic data have no value in x, but the training data do."):
+    with warned(
+        "The synthetic data have no value in x, but the training data do. The score is the worst"
+    ):
         assert result(SmoothnessSimilarity(), x, [np.nan, np.nan]).value == 0.0
 
 

@@ -200,7 +200,7 @@ def test_the_report_says_so(tmp_path, ending):
         from pypdf import PdfReader
 
         text = " ".join(page.extract_text() for page in PdfReader(path).pages)
-    assert "Train and holdout are no samples of one population" in " ".join(text.split())
+    assert "Train and holdout are not samples of one population" in " ".join(text.split())
 
 
 NUMBERS = np.zeros(3, dtype=bool)
