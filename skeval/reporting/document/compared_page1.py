@@ -112,7 +112,7 @@ def _names(compared: ComparedFindings) -> tuple[Text, ...]:
 
 
 def _privacy_row(question: Question, compared: ComparedFindings) -> DotRow:
-    answers = [_answer(question, one) for one in compared.tables]
+    answers = [one.found.privacy.answer_to(question) for one in compared.tables]
     outcome = next(one for one in _WORST if any(a.outcome is one for a in answers))
     tables = [one.name for one in compared.tables]
     return DotRow(
@@ -125,15 +125,8 @@ def _privacy_row(question: Question, compared: ComparedFindings) -> DotRow:
     )
 
 
-def _answer(question: Question, table: TableFindings) -> Answer:
-    return next(one for one in table.found.privacy.answers if one.question is question)
-
-
 def _privacy_dot(answer: Answer) -> Dot:
-    trial = answer.trial
-    if trial is None or not trial.is_rate_of_records or trial.expected is None:
-        return Dot(answer.outcome)
-    return Dot(answer.outcome, place(100.0 * trial.excess))
+    return Dot(answer.outcome, None if math.isnan(answer.excess) else place(100.0 * answer.excess))
 
 
 # fidelity and utility ------------------------------------------------------------------------

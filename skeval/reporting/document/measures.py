@@ -39,8 +39,9 @@ def _row(title: str, result: Result) -> ComparisonRow:
     outcome = outcome_of_difference(result)
     label, baseline = compose("{title}", title=title), result.baseline
     worst = str(mapping_at(result.details, "worst").get("column") or "")
-    is_of_100 = is_on_axis(result)
-    note = measure_note(worst, is_lower_better=not is_of_100 and _sign(result) < 0)
+    sign = result.tags.sign if result.tags is not None else 0
+    is_of_100 = sign > 0 and result.tags is not None and result.tags.bounds == (0.0, 1.0)
+    note = measure_note(worst, is_lower_better=sign < 0)
     if not is_of_100:
         return ComparisonRow(
             label, note, outcome, outcome.word, score(result.value), score(baseline)
@@ -48,12 +49,3 @@ def _row(title: str, result: Result) -> ComparisonRow:
     unseen = None if baseline is None or math.isnan(baseline) else 100.0 * baseline
     ends = None if result.interval is None else (100 * result.interval[0], 100 * result.interval[1])
     return row_of_100(label, note, outcome, 100.0 * result.value, unseen, ends)
-
-
-def is_on_axis(result: Result) -> bool:
-    """Return whether a value is one of 100 of which more is better."""
-    return result.tags is not None and result.tags.bounds == (0.0, 1.0) and _sign(result) > 0
-
-
-def _sign(result: Result) -> int:
-    return result.tags.sign if result.tags is not None else 0

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from skeval.reporting.document.spans import Span
-
 NOTHING = "\N{EN DASH}"
 _MINUS = "\N{MINUS SIGN}"
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -54,7 +52,7 @@ def of_100(share: float) -> str:
 
 def count(n: float) -> str:
     """Return a number of rows or attempts. A mean of counts is rounded."""
-    return f"{n:,.0f}"
+    return NOTHING if math.isnan(n) else f"{n:,.0f}"
 
 
 def count_word(n: int) -> str:
@@ -93,11 +91,6 @@ def capitalize(text: str) -> str:
 def listed(parts: Sequence[str], last: str = "and") -> str:
     """Return parts as a sentence lists them."""
     return f" {last} ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
-
-
-def strong(text: str) -> Span:
-    """Return a number in bold type."""
-    return Span(text, strong=True)
 
 
 def three_digits(value: float) -> str:

@@ -60,6 +60,12 @@ class Answer:
     not_run: NotRun | None = None
     copies: Copies | None = None
 
+    @property
+    def excess(self) -> float:
+        """The excess of records, or nan if the evidence is of another kind."""
+        trial = self.trial
+        return trial.excess if trial is not None and trial.is_rate_of_records else math.nan
+
 
 @dataclass(frozen=True)
 class PrivacyFindings:
@@ -79,12 +85,22 @@ class PrivacyFindings:
     obstacle: Obstacle | None
     n_unseen: int
 
+    def answer_to(self, question: Question) -> Answer:
+        """Return the answer to one of the eight questions."""
+        return next(one for one in self.answers if one.question is question)
+
     @property
     def smallest_leaks(self) -> tuple[float, float] | None:
         """The smallest leak that any row, and that every row, would have found; None if unknown."""
         shown = (one.trial for one in self.answers if one.trial and one.trial.is_rate_of_records)
         known = [one.smallest_leak for one in shown if not math.isnan(one.smallest_leak)]
         return (min(known), max(known)) if known else None
+
+    @property
+    def excess(self) -> float | None:
+        """The excess of the clearest case, or None if it is not one of records in points."""
+        clearest = self.clearest
+        return clearest.excess if clearest and clearest.is_rate_of_records else None
 
     @property
     def n_copies(self) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from skeval.reporting.document.blocks import Block, Cell, Headline, Page, Table
@@ -10,7 +11,7 @@ from skeval.reporting.document.details import mapping_at, number_at
 from skeval.reporting.document.findings import Findings
 from skeval.reporting.document.measures import measure_rows
 from skeval.reporting.document.metric_titles import metric_titles
-from skeval.reporting.document.numbers import NOTHING, count, rate, score
+from skeval.reporting.document.numbers import NOTHING, count, hundredths, rate, score
 from skeval.reporting.document.sentences import relations as say
 from skeval.reporting.document.spans import Text, compose, name
 from skeval.reporting.document.tables import evaluated
@@ -61,16 +62,11 @@ def _schema(results: Mapping[str, Result]) -> Table | None:
         (
             Cell((name(table),)),
             Cell(compose(say.role_words(str(mapping_at(tables, table).get("role", ""))))),
-            *(Cell(compose(_count(tables, table, "n_rows", role))) for role in _ROLES),
+            *(Cell(compose(count(number_at(tables, table, "n_rows", role)))) for role in _ROLES),
         )
         for table in tables
     )
     return _table("schema", "Tables", heads, rows)
-
-
-def _count(content: Mapping[str, Any], *keys: str) -> str:
-    n = number_at(content, *keys)
-    return count(n) if n == n else NOTHING
 
 
 def _references(results: Mapping[str, Result]) -> Table | None:
@@ -82,35 +78,25 @@ def _references(results: Mapping[str, Result]) -> Table | None:
         *("Key", "Found", "Missing (training)", "Children per parent (training)"),
         *("Similarity", "Unseen"),
     )
-    rows = (
-        (
-            Cell((name(key.replace("->", "\N{RIGHTWARDS ARROW}")),)),
-            Cell(compose(rate(number_at(integrity, "columns", key)))),
-            Cell(
-                compose(_value_and_unseen(*(rate(number_at(integrity, k, key)) for k in _MISSING)))
-            ),
-            Cell(
-                compose(
-                    _value_and_unseen(*(score(number_at(shape, "mean", key, r)) for r in _MEANS))
-                )
-            ),
-            Cell(compose(_hundredths(number_at(shape, "columns", key)))),
-            Cell(compose(_hundredths(number_at(shape, "baseline_columns", key)))),
+    rows = []
+    for key in keys:
+        missing = (number_at(integrity, one, key) for one in ("null", "null_of_train"))
+        means = (number_at(shape, "mean", key, role) for role in ("synthetic", "train"))
+        similarities = (number_at(shape, one, key) for one in ("columns", "baseline_columns"))
+        texts = (
+            rate(number_at(integrity, "columns", key)),
+            _beside_training(rate, *missing),
+            _beside_training(score, *means),
+            *(hundredths(100.0 * value) for value in similarities),
         )
-        for key in keys
-    )
+        label = Cell((name(key.replace("->", "\N{RIGHTWARDS ARROW}")),))
+        rows.append((label, *(Cell(compose(text)) for text in texts)))
     return _table("references", "Foreign keys", heads, rows)
 
 
-_MISSING, _MEANS = ("null", "null_of_train"), ("synthetic", "train")
-
-
-def _value_and_unseen(value: str, of_train: str) -> str:
-    return NOTHING if value == NOTHING else f"{value} ({of_train})"
-
-
-def _hundredths(value: float) -> str:
-    return f"{100.0 * value:.1f}" if value == value else NOTHING
+def _beside_training(form: Callable[[float], str], value: float, of_train: float) -> str:
+    """Return a number, and in brackets the number of the training data."""
+    return NOTHING if math.isnan(value) else f"{form(value)} ({form(of_train)})"
 
 
 def _sequences(results: Mapping[str, Result]) -> Table | None:
@@ -120,7 +106,7 @@ def _sequences(results: Mapping[str, Result]) -> Table | None:
     rows = (
         (
             Cell((name(table),)),
-            Cell(compose(_count(details, "lengths", table, "n_sequences"))),
+            Cell(compose(count(number_at(details, "lengths", table, "n_sequences")))),
             Cell(compose(score(number_at(details, "lengths", table, "mean")))),
             Cell(compose(score(number_at(details, "train", table, "mean")))),
             Cell(compose(score(number_at(details, "holdout", "lengths", table, "mean")))),

@@ -59,7 +59,8 @@ def _facts(found: Findings, title: str) -> tuple[Text, ...]:
         if n_tables := len({one.table for one in provenance.columns if one.table}):
             tables = f"{n_tables} {'table' if n_tables == 1 else 'tables'}, "
             what = (Span(tables), *what)
-        if file := _file(provenance, "synthetic"):
+        file = next((one.file for one in provenance.inputs if one.role == "synthetic"), "")
+        if file:
             what = (name(file), Span(", "), *what)
     return make_facts(title, what, found.results.sizes, provenance)
 
@@ -72,10 +73,6 @@ def make_facts(
     rows = compose(f"{listed(counted)} rows") if counted else ()
     date = (Span(_date_of(provenance.date)),) if provenance is not None else ()
     return tuple(filter(None, ((Span(shorten_end(title, _MAX_TITLE)),), what, rows, date)))
-
-
-def _file(provenance: Provenance, role: str) -> str:
-    return next((one.file for one in provenance.inputs if one.role == role), "")
 
 
 def _date_of(text: str) -> str:

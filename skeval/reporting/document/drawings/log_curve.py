@@ -7,17 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from skeval.reporting.document.drawings.svg import (
-    FAINT,
-    GREY,
-    INK,
-    dashed_line,
-    dot,
-    drawing,
-    label,
-    line,
-    path,
-)
+from skeval.reporting.document.drawings.svg import FAINT, GREY, INK, dot, drawing, label, line, path
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 34.0, 14.0, 8.0, 34.0
 _MIN_ROOM = 14.0  # above a point, for its label
@@ -75,7 +65,7 @@ class LogCurve:
 
     def _chance(self) -> Iterator[str]:
         (x1, y1), (x2, y2) = self._place(self.low, self.low), self._place(1.0, 1.0)
-        yield dashed_line(x1, y1, x2, y2, GREY)
+        yield path([(x1, y1), (x2, y2)], GREY, 0.7, is_dashed=True)
         x, y = x1 + 0.62 * (x2 - x1), y1 + 0.62 * (y2 - y1) + 10
         yield label(x, y, self.chance, turned=math.degrees(math.atan2(y2 - y1, x2 - x1)))
 

@@ -26,11 +26,6 @@ def line(x1: float, y1: float, x2: float, y2: float, color: str, width: float = 
     return f'<line {ends} stroke="{color}" stroke-width="{width:g}"/>'
 
 
-def dashed_line(x1: float, y1: float, x2: float, y2: float, color: str) -> str:
-    """Return a dashed line."""
-    return line(x1, y1, x2, y2, color).replace("/>", ' stroke-dasharray="2 2"/>')
-
-
 def path(
     points: Sequence[tuple[float, float]], color: str, width: float, *, is_dashed: bool = False
 ) -> str:

@@ -13,7 +13,6 @@ from skeval.reporting.document.sentences.privacy_rows import MODES, QUESTIONS
 from skeval.reporting.document.spans import Text, compose, name, paragraph
 from skeval.reporting.document.trials import Trial
 
-_PERCENT = 100.0
 _MIN_SOME, _MIN_MANY = 0.05, 0.5  # fractions of training records found at 1 false alarm in 100
 
 
@@ -117,8 +116,8 @@ def membership_note(curve: MembershipCurve, noun: Noun) -> Text:
     found: Text = ()
     if at is not None:
         found = compose(
-            f"At 1 false alarm in 100, the attack finds {_PERCENT * at.found:.1f} of 100 training "
-            f"{noun.many}; {_PERCENT * at.by_chance:.1f} are expected by chance."
+            f"At 1 false alarm in 100, the attack finds {100.0 * at.found:.1f} of 100 training "
+            f"{noun.many}; {100.0 * at.by_chance:.1f} are expected by chance."
         )
     area = f"AUC {curve.auc:.3f}"
     if curve.interval is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from skeval.reporting.document.compared import ComparedFindings, Margin, Place, Standing
@@ -122,14 +123,8 @@ PLACE_WORDS = {
 
 def points_note(answers: Sequence[Answer]) -> Text:
     """Return the excess of each table in points, in the order of the tables."""
-    shown = [
-        points(one.trial.excess, 1)
-        if one.trial and one.trial.is_rate_of_records and one.trial.expected is not None
-        else NOTHING
-        for one in answers
-    ]
-    is_known = any(one != NOTHING for one in shown)
-    return compose(", ".join(shown)) if is_known else ()
+    shown = [NOTHING if math.isnan(one.excess) else points(one.excess, 1) for one in answers]
+    return compose(", ".join(shown)) if {*shown} != {NOTHING} else ()
 
 
 def answers_words(tables: Sequence[str], answers: Sequence[Answer], outcome: Outcome) -> Text:
@@ -141,15 +136,11 @@ def answers_words(tables: Sequence[str], answers: Sequence[Answer], outcome: Out
     ]
     if not own:
         return compose(outcome.word)
-    table, answer = max(own, key=lambda pair: _excess(pair[1]))
-    shown = f" {points(_excess(answer))}" if _excess(answer) > 0 else ""
+    excesses = {table: 0.0 if math.isnan(one.excess) else one.excess for table, one in own}
+    table = max(excesses, key=lambda one: excesses[one])
+    shown = f" {points(excesses[table])}" if excesses[table] > 0 else ""
     more = f", {count_word(len(own) - 1)} more" if len(own) > 1 else ""
     return compose(f"{outcome.word}: {{table}}{shown}{more}", table=name(table))
-
-
-def _excess(answer: Answer) -> float:
-    trial = answer.trial
-    return trial.excess if trial is not None and trial.is_rate_of_records else 0.0
 
 
 _REASONS = {
@@ -236,10 +227,9 @@ def _reasons(compared: ComparedFindings) -> Iterator[Text]:
 
 
 def _leak_sentence(table: str, privacy: PrivacyFindings) -> Text:
-    clearest = privacy.clearest
-    if privacy.is_alarm and clearest is not None and clearest.is_rate_of_records:
+    if privacy.is_alarm and privacy.excess is not None:
         return compose(
-            f"In {{table}}, a leak was found: {points(clearest.excess)} points at most.",
+            f"In {{table}}, a leak was found: {points(privacy.excess)} points at most.",
             table=name(table),
         )
     what = "a leak was found" if privacy.is_alarm else "copies of training records were found"
@@ -311,9 +301,8 @@ _REAL_DATA = {"train": "training"}
 def privacy_words(privacy: PrivacyFindings) -> str:
     """Return the verdict on one table, with the largest excess in points."""
     _, answer, _ = privacy_tile(privacy)
-    clearest = privacy.clearest
-    if privacy.is_alarm and clearest is not None and clearest.is_rate_of_records:
-        return f"{answer}: {points(clearest.excess)} points"
+    if privacy.is_alarm and privacy.excess is not None:
+        return f"{answer}: {points(privacy.excess)} points"
     return answer
 
 

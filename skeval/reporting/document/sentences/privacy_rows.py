@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from skeval.reporting.document.numbers import count, points
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.privacy import Answer, NotRun
@@ -41,9 +43,8 @@ MODES = {"univariate": "by one value", "multivariate": "by several values"}
 
 def answer_words(answer: Answer) -> str:
     """Return the outcome of a row, with the excess in points if there is a leak."""
-    trial = answer.trial
-    if answer.outcome is Outcome.LEAK and trial and trial.is_rate_of_records:
-        return f"leak: {points(trial.excess)} points"
+    if answer.outcome is Outcome.LEAK and not math.isnan(answer.excess):
+        return f"leak: {points(answer.excess)} points"
     return answer.outcome.word
 
 

@@ -60,7 +60,7 @@ def _few_copies(privacy: PrivacyFindings) -> str:
 
 def _largest_gap(privacy: PrivacyFindings) -> str:
     clearest = privacy.clearest
-    if clearest is None or not clearest.is_rate_of_records:
+    if clearest is None or privacy.excess is None:
         return f"{privacy.n_significant} of {privacy.n_tests} tests"
     if clearest.rates_of_all is not None:  # a row of the most confident guesses has more points
         return f"{points(clearest.excess_of_records)} points among all"
