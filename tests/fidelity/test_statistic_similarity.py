@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from skeval import make_suite
 from skeval.datasets import make_mixed
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, InvalidValueWarning
 from skeval.fidelity import StatisticSimilarity
@@ -80,3 +81,26 @@ def test_an_emptied_column_is_worst():
 def test_infinite_values_are_left_out():
     with warns(InvalidValueWarning):
         assert evaluated(StatisticSimilarity(), R, [*R, np.inf]).value == 1.0
+
+
+def amounts(seed: int, part: int, n_rows: int = 400) -> pd.DataFrame:
+    rng = np.random.default_rng([seed, part])
+    columns = {"age": rng.integers(18, 90, n_rows) / 1.0, "pay": rng.lognormal(7.0, size=n_rows)}
+    return pd.DataFrame(columns)
+
+
+def spreads(synthetic: pd.DataFrame, seed: int):
+    """Return what the report measures of the size of numbers."""
+    metrics = [m for _, m in make_suite("report").metrics if isinstance(m, StatisticSimilarity)]
+    (metric,) = metrics
+    return metric.fit(amounts(seed, 0), amounts(seed, 1)).evaluate(synthetic)
+
+
+@pytest.mark.parametrize("column", ["age", "pay"])
+def test_the_report_finds_a_few_huge_values(column):
+    synthetic = amounts(1, 2)
+    synthetic.loc[:4, column] = 1e6
+    result = spreads(synthetic, 1)
+    assert result.difference[1] < 0
+    assert result.details["worst"]["column"] == column
+    assert spreads(amounts(1, 2), 1).difference[1] > 0

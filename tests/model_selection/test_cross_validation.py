@@ -10,11 +10,17 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
-from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, StratifiedKFold
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    LeaveOneGroupOut,
+    StratifiedKFold,
+)
 
 from skeval import MetricSuite, OverallScore
 from skeval.datasets import make_mixed
-from skeval.exceptions import InvalidParameterError
+from skeval.exceptions import InvalidParameterError, SharedRowsWarning
 from skeval.fidelity import KSComplement, SimilarityScore
 from skeval.generators import Bootstrap, GaussianCopula, GeneratorAdapter
 from skeval.model_selection import (
@@ -22,6 +28,7 @@ from skeval.model_selection import (
     aspect_table,
     cross_validate_generator,
     efficiency,
+    make_generator_scorer,
     pareto_front,
 )
 from skeval.privacy import DCRShare, ExactMatchShare
@@ -421,3 +428,25 @@ def test_no_rows_lie_in_files_while_processes_work(tmp_path, monkeypatch):
         Watcher(str(tmp_path)), large, KSComplement(), cv=2, n_samples=50, n_jobs=2
     )
     assert len(found.results) == 2
+
+
+REPEATED = pd.DataFrame({"a": np.arange(60) % 12, "b": [*"xyz"] * 20})
+
+
+@pytest.mark.parametrize("evaluator", [KSComplement(), MetricSuite([("ks", KSComplement())])])
+def test_rows_that_folds_share_are_warned_of_once(evaluator):
+    with pytest.warns(SharedRowsWarning) as told:
+        cross_validate_generator(Bootstrap(), REPEATED, evaluator, cv=3, n_jobs=1)
+    assert len([one for one in told if issubclass(one.category, SharedRowsWarning)]) == 1
+
+
+def test_rows_that_splits_of_a_search_share_are_warned_of_once():
+    search = GridSearchCV(
+        GeneratorAdapter(Bootstrap()),
+        {"random_state": [0, 1]},
+        scoring=make_generator_scorer(KSComplement()),
+        cv=3,
+    )
+    with pytest.warns(SharedRowsWarning) as told:
+        search.fit(REPEATED)
+    assert len([one for one in told if issubclass(one.category, SharedRowsWarning)]) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import warnings
 import zipfile
 
@@ -182,3 +183,34 @@ def test_metadata_of_several_tables():
     context = read_context(kept, schema=Metadata({"tables": tables, "relationships": []}))
     assert context.relations.tables["people"].primary_key == ("person",)
     assert make_suite("diagnostic", schema=context.relations).metrics
+
+
+@pytest.mark.parametrize("header", ["age,sex,pay", "age;sex;pay"])
+@pytest.mark.parametrize(
+    "title", ["Patients", "Patients of 2024\n\nAll wards", "Patients{sep}{sep}"]
+)
+def test_a_title_above_the_header_is_named(tmp_path, header, title):
+    sep = header[3]
+    rows = [sep.join(row) for row in ("1a3", "2b4", "3a5")]
+    lines = [title.format(sep=sep), header, *rows]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    with pytest.raises(TableError) as told:
+        read_table(tmp_path / "t.csv")
+    assert re.search("title|above the names", str(told.value))
+
+
+@pytest.mark.parametrize("line", ["sep=;", '"sep=,"', "SEP=,;;"])
+def test_an_instruction_for_spreadsheets_is_named(tmp_path, line):
+    (tmp_path / "t.csv").write_text(f"{line}\nage;sex;pay\n1;a;3\n2;b;4\n")
+    with pytest.raises(TableError) as told:
+        read_table(tmp_path / "t.csv")
+    assert "an instruction for spreadsheets" in str(told.value)
+
+
+@pytest.mark.parametrize(
+    "text", ["tags\nred;blue\ngreen;red\n", "x\n1,\n2,\n", "price\n1;5\n2;5\n"]
+)
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
+def test_one_column_has_no_title(tmp_path, text):
+    (tmp_path / "t.csv").write_text(text)
+    assert read_table(tmp_path / "t.csv").columns.tolist() == [text.partition("\n")[0]]

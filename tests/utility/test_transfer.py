@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,6 +21,7 @@ from skeval import MetricSuite
 from skeval.datasets import make_mixed
 from skeval.exceptions import (
     DegenerateInputWarning,
+    DifferentFormWarning,
     InvalidParameterError,
     MetricWarning,
     MissingInputError,
@@ -362,3 +366,33 @@ def test_a_target_that_two_columns_give_is_none_given_away():
     result = TSTR("y", n_bootstrap=0).fit(table(0), table(1)).evaluate(table(2))
     assert result.baseline > 0.99
     assert not result.warnings
+
+
+def answered(seed: int, *labels: str) -> pd.DataFrame:
+    table = make_mixed(200, random_state=seed)
+    return table.assign(member=table["member"].map(dict(zip((True, False), labels, strict=True))))
+
+
+def test_labels_that_train_does_not_have_are_counted():
+    fitted = TSTR("member", estimators="linear").fit(
+        answered(0, "Yes", "No"), answered(1, "Yes", "No")
+    )
+    synthetic = answered(2, "Yes", "Maybe")
+    n_unknown = int((synthetic["member"] == "Maybe").sum())
+    with pytest.warns(MetricWarning) as told:
+        fitted.evaluate(synthetic)
+    assert len(told) == 1
+    assert re.search(rf"{n_unknown} of 200 .* member", str(told[0].message))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted.evaluate(answered(2, "Yes", "No"))
+
+
+def test_labels_in_another_case_are_the_same_labels():
+    fitted = TSTR("member", estimators="linear").fit(
+        answered(0, "Yes", "No"), answered(1, "Yes", "No")
+    )
+    with pytest.warns(DifferentFormWarning) as told:
+        respelled = fitted.evaluate(answered(2, "yes", "no"))
+    assert any("member" in str(one.message) for one in told)
+    assert respelled.value == fitted.evaluate(answered(2, "Yes", "No")).value

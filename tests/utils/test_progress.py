@@ -32,6 +32,13 @@ def test_while_one_piece_takes_long_its_seconds_are_said():
     assert lines[-1].endswith("the current one running for 120 s")
 
 
+def test_a_line_states_no_time_to_go():
+    """Quick metrics come first, so that they indicate nothing about the others."""
+    ends = [float(second) for second in range(1, 11)]
+    lines = [progress_line("measured", 20, 10.0 + since, ends) for since in (0.5, 30.0, 120.0)]
+    assert not any(re.search("to go|left", line) for line in lines)
+
+
 def test_pieces_that_end_together_are_noted_as_one_time():
     ends = []
     note_ends(ends, 3, 1.0)

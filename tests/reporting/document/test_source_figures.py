@@ -10,6 +10,7 @@ import pytest
 from skeval import MetricTags, Result, SuiteResult
 from skeval.exceptions import MetricWarning
 from skeval.reporting.document.blocks import Figure, Page
+from skeval.reporting.document.distances import find_exposed_group
 from skeval.reporting.document.report import make_document
 from skeval.reporting.document.spans import plain
 from tests.reporting.document.releases import of_privacy, release
@@ -115,6 +116,14 @@ def test_the_privacy_score_is_stated_with_its_threshold() -> None:
 
 def test_who_is_most_exposed() -> None:
     note([plain(one) for one in block(pages()["distances"], "exposed").paragraphs])
+
+
+@pytest.mark.parametrize(("p_value", "named"), [(0.4, False), (0.001, True)])
+def test_the_largest_of_several_groups_is_named_only_beyond_chance(p_value, named) -> None:
+    worst = {"above": 0.1, "up_to": 0.2, "auc": 0.694, "interval": [0.6, 0.78]}
+    outliers = {"p_value": p_value, "worst": worst}
+    result = Result(0.53, metric="Own", details={"outliers": outliers})
+    assert (find_exposed_group(SuiteResult({"a": result})) is not None) is named
 
 
 def test_checks_name_the_columns_that_fall_short() -> None:
