@@ -58,7 +58,7 @@ def choice_page(compared: ComparedFindings, facts: tuple[Text, ...], footer: Tex
         privacy_dots(compared),
         fidelity_dots(compared),
         Paragraphs("reasons", "What decided", say.reasons(compared)),
-        Paragraphs("untold", "What cannot be told", tuple(say.untold(compared))),
+        Paragraphs("untold", "What the comparison does not show", tuple(say.untold(compared))),
         SignOff("sign-off", "Sign-off", SIGNED, footer),
     ]
     return Page("choice", "Which table to take", shorten_names(tuple(blocks), _MAX_NAME))

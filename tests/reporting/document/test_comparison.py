@@ -112,7 +112,7 @@ def test_sentences_of_further_pages(page: str) -> None:
     ("case", "expected"),
     [
         ("ahead", "tree is ahead in utility. Take this table."),
-        ("tied", "tree and copula cannot be told apart. Take any of them."),
+        ("tied", "tree and copula cannot be distinguished. Use any of them."),
         ("only one", "Only copula is not ruled out. Take this table."),
         ("leaks", "No table can be recommended. A leak was found in each."),
         ("useless", "No table can be recommended. None is good enough."),
