@@ -44,9 +44,9 @@ def compared_title(compared: ComparedFindings) -> Text:
         table = name(decided.tables[0])
         lead = next((one for one in decided.leads if one.better in decided.tables), None)
         if lead is None:
-            return compose("Only {table} is not ruled out. Take this table.", table=table)
+            return compose("Only {table} is not ruled out. Use this table.", table=table)
         aspect = ASPECTS[lead.facet]
-        return compose(f"{{table}} is ahead in {aspect}. Take this table.", table=table)
+        return compose(f"{{table}} is ahead in {aspect}. Use this table.", table=table)
     if decided.outcome is Conclusion.TIED:
         tables = names(decided.tables, _MAX_NAMED)
         return compose("{tables} cannot be distinguished. Use any of them.", tables=tables)
