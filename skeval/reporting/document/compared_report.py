@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from skeval.reporting.document.blocks import Document, Page
+from skeval.reporting.document.choice_page import choice_page
 from skeval.reporting.document.compared import find_compared
 from skeval.reporting.document.compared_metrics import (
     RULES,
@@ -13,7 +14,6 @@ from skeval.reporting.document.compared_metrics import (
     metrics_page,
     rule_page,
 )
-from skeval.reporting.document.compared_page1 import choice_page
 from skeval.reporting.document.origin_page import make_origin_page
 from skeval.reporting.document.report import choose_title, make_facts, make_footer, timestamp_of
 from skeval.reporting.document.spans import compose

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from skeval.reporting.document.attacks_page import attacks_page
 from skeval.reporting.document.blocks import Block, Headline, Page
+from skeval.reporting.document.columns_page import columns_page
+from skeval.reporting.document.distances_page import distances_page
 from skeval.reporting.document.findings import Findings, find_table
-from skeval.reporting.document.page2 import attacks_page
-from skeval.reporting.document.page3 import distances_page
-from skeval.reporting.document.page4 import columns_page
-from skeval.reporting.document.page5 import pairs_page
-from skeval.reporting.document.page6 import utility_page
+from skeval.reporting.document.pairs_page import pairs_page
 from skeval.reporting.document.relations_page import relations_page
 from skeval.reporting.document.spans import Span, Text, compose, name
 from skeval.reporting.document.tables import names_of_tables
 from skeval.reporting.document.texts_page import texts_page
+from skeval.reporting.document.utility_page import utility_page
 
 _DETAILS = (
     ("Privacy: attacks on records", attacks_page),

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from skeval.reporting.document.blocks import Block, Headline, Page, PictureRow, PictureRows
 from skeval.reporting.document.chosen_columns import Columns, choose_pairs, choose_section
-from skeval.reporting.document.page5 import pair_row
 from skeval.reporting.document.pairs import PairMap, find_pairs, names_of_pairs
+from skeval.reporting.document.pairs_page import pair_row
 from skeval.reporting.document.sentences import appendix as say
 from skeval.reporting.document.sentences.pairs import PAIRS_NOTE
 from skeval.reporting.document.spans import Text

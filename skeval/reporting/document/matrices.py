@@ -10,8 +10,8 @@ from skeval.reporting.document.blocks import Picture, PictureRow, PictureRows
 from skeval.reporting.document.details import matrix_at, texts_at
 from skeval.reporting.document.drawings.heat_map import STRENGTH, HeatMap
 from skeval.reporting.document.metric_titles import metric_titles
-from skeval.reporting.document.page5 import MAX_LABELS, MAX_NAME, draw_associations
 from skeval.reporting.document.pairs import ASSOCIATIONS, read_associations
+from skeval.reporting.document.pairs_page import MAX_LABELS, MAX_NAME, draw_associations
 from skeval.reporting.document.sentences import appendix as say
 from skeval.reporting.document.shortening import shorten_name
 from skeval.results.result import Result

@@ -9,11 +9,11 @@ from skeval.reporting.document.all_numbers import numbers_page
 from skeval.reporting.document.appendix import appendix_pages
 from skeval.reporting.document.blocks import Document
 from skeval.reporting.document.chosen_columns import Columns
+from skeval.reporting.document.decision_page import decision_page
 from skeval.reporting.document.detail_pages import detail_pages
 from skeval.reporting.document.findings import Findings, find_all
 from skeval.reporting.document.numbers import listed
 from skeval.reporting.document.origin_page import origin_page
-from skeval.reporting.document.page1 import decision_page
 from skeval.reporting.document.shortening import shorten_end
 from skeval.reporting.document.spans import Span, Text, compose, name
 from skeval.results.provenance import Provenance

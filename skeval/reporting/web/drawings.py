@@ -7,7 +7,7 @@ from functools import cache
 
 from markupsafe import Markup, escape
 
-from skeval.reporting.document.drawings.heat_map import AMOUNT, LESS, MORE, STRENGTH
+from skeval.reporting.document.drawings.heat_map import AMOUNT, FRAME, LESS, MORE, STRENGTH
 from skeval.reporting.document.drawings.svg import FAINT, GREY, INK, REAL, SYNTHETIC
 
 # The style sheet defines these variables for light and for dark pages.
@@ -17,6 +17,7 @@ _VARIABLES = {
     FAINT: "var(--line)",
     REAL: "var(--real)",
     SYNTHETIC: "var(--synthetic)",
+    FRAME: "var(--leak)",
     "#ffffff": "var(--paper)",
     "#f5f7f9": "var(--tile)",
     "#b3261e": "var(--leak)",

@@ -111,9 +111,9 @@ def test_sentences_of_further_pages(page: str) -> None:
 @pytest.mark.parametrize(
     ("case", "expected"),
     [
-        ("ahead", "tree is ahead in utility. Take this table."),
-        ("tied", "tree and copula cannot be told apart. Take any of them."),
-        ("only one", "Only copula is not ruled out. Take this table."),
+        ("ahead", "tree is ahead in utility. Use this table."),
+        ("tied", "tree and copula cannot be distinguished. Use any of them."),
+        ("only one", "Only copula is not ruled out. Use this table."),
         ("leaks", "No table can be recommended. A leak was found in each."),
         ("useless", "No table can be recommended. None is good enough."),
         ("violated", "No table can be recommended. Each violates a threshold."),

@@ -14,7 +14,7 @@ STRENGTH = "#1b2430"
 LESS, MORE = "#5e3c99", "#b35806"  # for differences below and above 0
 _EMPTY, _ZERO = "#f5f7f9", "#ffffff"
 _N_SHADES = 24
-_FRAME, _INSIDE = "#b3261e", 0.8  # frames around cells that no real row fills
+FRAME, _INSIDE = "#b3261e", 0.8  # frames around cells that no real row fills
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class HeatMap:
             yield f'<path fill="{color}" d="{"".join(cells_of_color)}"/>'
         if self.framed:
             frames = "".join(self._frame(i, j) for i, j in self.framed)
-            yield f'<path fill="none" stroke="{_FRAME}" stroke-width="1.6" d="{frames}"/>'
+            yield f'<path fill="none" stroke="{FRAME}" stroke-width="1.6" d="{frames}"/>'
 
     def _frame(self, i: int, j: int) -> str:
         wide, tall = self.width / len(self.values[i]), self.height / len(self.values)

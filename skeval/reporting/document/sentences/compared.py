@@ -32,18 +32,17 @@ _MAX_REASON = 150  # letters
 
 
 def compared_title(compared: ComparedFindings) -> Text:
-    """Return which table is ahead and should be used, or that there is no recommendation."""
+    """Return which table is ahead and should be used, or that no table is recommended."""
     decided = compared.decided
     if decided.outcome is Conclusion.TAKE:
         table = name(decided.tables[0])
         lead = next((one for one in decided.leads if one.better in decided.tables), None)
         if lead is None:
-            return compose("Only {table} is not ruled out. Take this table.", table=table)
-        aspect = lead.aspect
-        return compose(f"{{table}} is ahead in {aspect}. Take this table.", table=table)
+            return compose("Only {table} is not ruled out. Use this table.", table=table)
+        return compose(f"{{table}} is ahead in {lead.aspect}. Use this table.", table=table)
     if decided.outcome is Conclusion.TIED:
         tables = names(decided.tables, _MAX_NAMED)
-        return compose("{tables} cannot be told apart. Take any of them.", tables=tables)
+        return compose("{tables} cannot be distinguished. Use any of them.", tables=tables)
     if decided.outcome is Conclusion.OPEN:
         return compose("Each table is ahead in something. Choose by the purpose.")
     return compose(f"No table can be recommended. {_why_none(compared)}")
@@ -110,7 +109,7 @@ def _against(compared: ComparedFindings) -> Text:
 
 PLACE_WORDS = {
     Place.RECOMMENDED: "recommended",
-    Place.TIED: "cannot be told apart",
+    Place.TIED: "cannot be distinguished",
     Place.REMAINS: "remains",
     Place.LEAK: "ruled out: leak",
     Place.COPIES: "ruled out: copies",
@@ -144,7 +143,7 @@ def answers_words(tables: Sequence[str], answers: Sequence[Answer], outcome: Out
 
 
 _REASONS = {
-    UNTOLD: "cannot be told apart",
+    UNTOLD: "cannot be distinguished",
     AS_FRESH: "as good as unseen rows",
     OTHER_INPUTS: "not compared",
     "no direction": "neither is better",
@@ -337,7 +336,7 @@ def untold(compared: ComparedFindings) -> Iterator[Text]:
     if n_tied:
         metrics = "metric" if n_tied == 1 else "metrics"
         yield compose(
-            f"By {n_tied} of {len(standings)} {metrics}, the tables cannot be told apart. More "
+            f"By {n_tied} of {len(standings)} {metrics}, the tables cannot be distinguished. More "
             "rows make intervals narrower."
         )
     if n_lacking := len(compared.comparison.lacking()):

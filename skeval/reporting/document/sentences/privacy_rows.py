@@ -113,4 +113,4 @@ def _copies_note(answer: Answer, trial: Trial) -> Text:
         percentage = "; %: of synthetic rows" if trial.has_tested_numbers else ""
         return compose(f"{count(answer.copies.train.n)} unique training rows{percentage}")
     kind = "near copies" if trial.metric.startswith("Near") else "exact copies"
-    return compose(f"{kind}, of all synthetic rows")
+    return compose(f"{kind} among all synthetic rows")

@@ -16,8 +16,8 @@ _MAX_STEPS = 3
 _NEW_HOLDOUT = "**Draw a new holdout** at random before training, then evaluate again."
 _AGAINST_OBSTACLES = {
     Obstacle.NO_HOLDOUT: "**Set rows aside before training**, and pass them as holdout.",
-    Obstacle.WHOLE_POPULATION: "**Agree on thresholds** for what the table shows of people. No "
-    "test can tell.",
+    Obstacle.WHOLE_POPULATION: "**Agree on thresholds** for facts about people, because no test "
+    "can run.",
     Obstacle.SHARED_ROWS: "**Remove the rows that training data and holdout share**, then evaluate "
     "again.",
     Obstacle.UNTESTED_COLUMNS: "**Drop or coarsen {columns}**, which no test examined.",

@@ -54,7 +54,9 @@ def privacy_tile(privacy: PrivacyFindings) -> tuple[Outcome, str, Text]:
 def _few_copies(privacy: PrivacyFindings) -> str:
     n = privacy.n_copies
     return (
-        f"{count(n)} copied {'row' if n == 1 else 'rows'}, as by chance" if n else "no copied rows"
+        f"{count(n)} copied {'row' if n == 1 else 'rows'}, as expected by chance"
+        if n
+        else "no copied rows"
     )
 
 

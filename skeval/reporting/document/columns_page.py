@@ -1,4 +1,4 @@
-"""The fourth page: one row per column that differs, and a line for those that agree."""
+"""The page on columns, with a row for each column that differs."""
 
 from __future__ import annotations
 

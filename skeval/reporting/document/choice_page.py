@@ -19,10 +19,10 @@ from skeval.reporting.document.blocks import (
     Table,
 )
 from skeval.reporting.document.compared import ComparedFindings, Place, TableFindings
+from skeval.reporting.document.decision_page import SIGNED
 from skeval.reporting.document.fidelity import Kept, Scale
 from skeval.reporting.document.numbers import hundredths
 from skeval.reporting.document.outcomes import Outcome
-from skeval.reporting.document.page1 import SIGNED
 from skeval.reporting.document.privacy import Answer
 from skeval.reporting.document.questions import Question
 from skeval.reporting.document.sentences import compared as say
@@ -58,10 +58,10 @@ def choice_page(compared: ComparedFindings, facts: tuple[Text, ...], footer: Tex
         privacy_dots(compared),
         fidelity_dots(compared),
         Paragraphs("reasons", "What decided", say.reasons(compared)),
-        Paragraphs("untold", "What cannot be told", tuple(say.untold(compared))),
+        Paragraphs("untold", "What the comparison does not show", tuple(say.untold(compared))),
         SignOff("sign-off", "Sign-off", SIGNED, footer),
     ]
-    return Page("choice", "Which table to take", shorten_names(tuple(blocks), _MAX_NAME))
+    return Page("choice", "Which table to use", shorten_names(tuple(blocks), _MAX_NAME))
 
 
 def _tables(compared: ComparedFindings) -> Table:

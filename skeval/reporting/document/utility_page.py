@@ -1,4 +1,4 @@
-"""The sixth page: what models learn from the synthetic table."""
+"""The page on utility, with the scores of models of the synthetic table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fifth page: the least similar pairs of columns, and all associations."""
+"""The page on pairs of columns and on all associations."""
 
 from __future__ import annotations
 

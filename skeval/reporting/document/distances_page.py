@@ -1,4 +1,4 @@
-"""The third page: distances between rows, the most exposed records, and copies."""
+"""The page on distances between rows, the most exposed records and copies."""
 
 from __future__ import annotations
 
