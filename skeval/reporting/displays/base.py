@@ -148,8 +148,8 @@ class Display:
         for ax in axes:
             if not (ax.has_data() or ax.texts or ax.tables):
                 ax.set_axis_off()
-                middle = {"x": 0.5, "y": 0.5, "ha": "center", "va": "center"}
-                ax.text(s="nothing to draw", color=GREY, transform=ax.transAxes, **middle)
+                middle: dict[str, Any] = {"ha": "center", "va": "center", "color": GREY}
+                ax.text(0.5, 0.5, "nothing to draw", transform=ax.transAxes, **middle)
 
     def _make_axes(self, ax: Any) -> tuple[Axes, ...]:
         from matplotlib.figure import Figure

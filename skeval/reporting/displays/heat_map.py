@@ -30,8 +30,9 @@ def draw_matrix(
 ) -> None:
     """Draw a matrix, its first row at the top, or at the bottom for a map."""
     low, high = limits
-    origin = "lower" if is_upward else "upper"
-    ax.imshow(matrix, cmap=colors, vmin=low, vmax=high, aspect="auto", origin=origin)
+    ax.imshow(matrix, cmap=colors, vmin=low, vmax=high, aspect="auto")
+    if is_upward:
+        ax.invert_yaxis()
     ax.spines[:].set(visible=True, color=FAINT)
 
 

@@ -46,7 +46,7 @@ class TransitionsDisplay(Display):
         matrices = {role: to_numbers(of["shares"]) for role, of in kept.items()}
         # a category that few sequences have would be an empty row
         blank = [np.isnan(m).all(axis=0) & np.isnan(m).all(axis=1) for m in matrices.values()]
-        shown = np.flatnonzero(~np.all(blank, axis=0)) if blank else []
+        shown = np.flatnonzero(~np.all(blank, axis=0)) if blank else np.arange(0)
         self.levels = [str(levels[i]) for i in shown]
         self.matrices = {role: shares[np.ix_(shown, shown)] for role, shares in matrices.items()}
         self.n_panels = max(1, len(self.matrices))

@@ -51,13 +51,13 @@ def render_png(document: Document, ppi: float = 144.0) -> list[bytes]:
 def _job(document: Document, results: str, settings: str) -> dict[str, str]:
     """Return the files that the compiler reads, which are templates, document and attachments."""
     folder = files(__package__) / "templates"
-    templates = {one.name: one.read_text(encoding="utf-8") for one in folder.iterdir()}
+    templates = [one for one in folder.iterdir() if one.name.endswith(".typ")]
     content: dict[str, Any] = map_texts(document.to_dict(), make_printable)
     content["letters"] = _NO_LETTERS if has_code_points(content) else ""
     content["fonts"] = [family.name for family in font_families()]
     content["description"] = describe_hash(results.encode())
     return {
-        **templates,
+        **{one.name: one.read_text(encoding="utf-8") for one in templates},
         "document.json": json.dumps(content, allow_nan=False, ensure_ascii=False),
         ATTACHMENT: results,
         SETTINGS: settings,

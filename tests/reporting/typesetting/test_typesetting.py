@@ -206,6 +206,7 @@ def test_printable_texts() -> None:
     families = fonts.font_families()
     assert make_printable("age") == "age"
     assert make_printable("名", families[:2]) == "⟨U+540D⟩"
+    assert make_printable("名前", families[:2]) == "⟨U+540D 524D⟩"
     assert make_printable("a\u202eb") == "a⟨U+202E⟩b"
     assert make_printable("a\tb\u2028c") == "a b c"
     assert make_printable("\ud800") == "⟨U+D800⟩"
