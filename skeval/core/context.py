@@ -171,6 +171,16 @@ class Context:
         self._rows(role)  # raises an error if the role is missing, and records that it was read
         return self._given[role].copy(deep=False)
 
+    def original_names(self, role: str) -> pd.Index:
+        """Return the names of the columns of the original table of a role."""
+        self._rows(role)
+        return self._given[role].columns
+
+    def original_column(self, role: str, name: str) -> pd.Series:
+        """Return a column of the original table of a role, which must not be modified."""
+        self._rows(role)
+        return self._given[role][name]
+
     def n_rows(self, role: str) -> int:
         """Return the number of rows of a role."""
         return len(self._rows(role))

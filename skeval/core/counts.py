@@ -57,10 +57,9 @@ def has_missing(context: Context, role: str, column: str) -> bool:
 
 def missing_cells(context: Context, role: str, column: str) -> np.ndarray:
     """Return which cells are missing in the original table, or all if the column is missing."""
-    given = context.original_frame(role)
-    if column not in given.columns:
-        return np.ones(len(given), dtype=bool)
-    missing: np.ndarray = given[column].isna().to_numpy(dtype=bool)
+    if column not in context.original_names(role):
+        return np.ones(context.n_rows(role), dtype=bool)
+    missing: np.ndarray = context.original_column(role, column).isna().to_numpy(dtype=bool)
     return missing
 
 

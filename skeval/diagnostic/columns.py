@@ -52,7 +52,7 @@ def check_names(parameter: str, names: Iterable[str], legal: Sequence[str]) -> N
 
 def lacks(context: Context, column: str) -> bool:
     """Return whether the synthetic table as given has no such column."""
-    return column not in context.original_frame("synthetic").columns
+    return column not in context.original_names("synthetic")
 
 
 def unreadable(context: Context, column: str) -> np.ndarray:

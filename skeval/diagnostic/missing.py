@@ -210,7 +210,7 @@ def _worst_sentence(columns: list[str], train: float, synthetic: float) -> str:
 @shared
 def _patterns(context: Context, role: str, names: tuple[str, ...]) -> Groups:
     """Return which cells are missing together, packed, and in how many rows of a role."""
-    there = [name for name in names if name in context.original_frame(role).columns]
+    there = [name for name in names if name in context.original_names(role)]
     counted = count_codes(context, role, there, partial(_packed_of, names=names), given=True)
     if counted is not None:
         return counted

@@ -30,6 +30,11 @@ class TakenRows:
     def __len__(self) -> int:
         return self._positions.size
 
+    @property
+    def columns(self) -> pd.Index:
+        """Names of the columns."""
+        return self._table.columns
+
     def __getitem__(self, name: str) -> pd.Series:
         """Return a column, which must not be modified."""
         if name not in self._columns:
