@@ -75,7 +75,7 @@ def _attack_rows(trials: Sequence[Trial], found: Findings) -> Comparison:
         title="",
         heads=(
             "An attacker tries to \N{HORIZONTAL ELLIPSIS} (% of attempts that succeed)",
-            "in data",
+            "training",
             "unseen",
             "points",
         ),

@@ -145,7 +145,7 @@ def fidelity_dots(compared: ComparedFindings) -> DotRows:
     )
     return DotRows(
         name="fidelity",
-        title="Fidelity and utility: what survives, of 100",
+        title="Fidelity and utility (100 = equal to real rows)",
         note=compose("A table is ahead if it is better by more than chance explains."),
         tables=_names(compared),
         reference="unseen rows, for utility a model of real rows",

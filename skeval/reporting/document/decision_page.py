@@ -39,6 +39,7 @@ from skeval.reporting.document.sentences.privacy_rows import (
     answer_note,
     answer_words,
     question_label,
+    rows_note,
 )
 from skeval.reporting.document.sentences.steps import next_steps
 from skeval.reporting.document.sentences.tiles import aspect_tiles
@@ -102,21 +103,22 @@ def privacy_rows(found: Findings) -> Comparison:
     return Comparison(
         name="privacy",
         title="Privacy: how often an attack works",
-        heads=("", "in data", "unseen"),
+        heads=("", "training", "unseen"),
         legend=(
-            ("value", f"on {many} in the training data"),
-            ("reference", f"on unseen {many}, or expected by chance"),
-            ("gap", "what the release reveals"),
+            ("value", f"training {many}"),
+            ("reference", f"unseen {many}, or expected by chance"),
+            ("gap", "difference (red: leak)"),
             ("interval", "95% interval"),
         ),
         groups=(
             RowGroup("An attacker tries to \N{HORIZONTAL ELLIPSIS}", _rows(with_attacker, found)),
-            RowGroup("Without an attacker", _rows(without, found)),
+            RowGroup("Tests without an attacker", _rows(without, found)),
         ),
         low=0.0,
         high=100.0,
         ticks=ticks(0.0, 100.0, unit="%"),
         alternative="Rates of attacks on training and on unseen records, from 0 to 100%.",
+        more=rows_note(found.privacy),
     )
 
 
@@ -148,13 +150,13 @@ def fidelity_rows(found: Findings) -> Comparison:
     )
     return Comparison(
         name="fidelity",
-        title="Fidelity: what survives, of 100",
+        title="Fidelity: similarity to real rows (100 = equal)",
         heads=("", "synth.", "unseen"),
         legend=(
-            ("value", "synthetic rows"),
-            ("reference", "unseen rows"),
-            ("below", "below"),
-            ("closer", "closer"),
+            ("value", "synthetic"),
+            ("reference", "unseen"),
+            ("below", "below baseline"),
+            ("closer", "closer than real"),
         ),
         groups=(RowGroup("", rows),),
         low=low,

@@ -63,9 +63,9 @@ class Strength(Enum):
     @classmethod
     def from_points(cls, points: float) -> Strength:
         """Return the grade of an excess."""
-        if points < _MIN_MEDIUM:
+        if points < MIN_MEDIUM:
             return cls.SMALL
-        return cls.SEVERE if points > _MAX_MEDIUM else cls.MEDIUM
+        return cls.SEVERE if points > MAX_MEDIUM else cls.MEDIUM
 
 
-_MIN_MEDIUM, _MAX_MEDIUM = 5.0, 100.0 * SEVERE_EXCESS
+MIN_MEDIUM, MAX_MEDIUM = 5.0, 100.0 * SEVERE_EXCESS

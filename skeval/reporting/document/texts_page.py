@@ -60,7 +60,7 @@ def _tests(trials: list[Trial], titles: dict[str, str], results: dict[str, Resul
     return Comparison(
         name="tests",
         title="What synthetic texts repeat",
-        heads=("Test", "in data", "unseen", "outcome"),
+        heads=("Test", "training", "unseen", "outcome"),
         legend=(
             ("value", "training texts"),
             ("reference", "unseen texts, or expected by chance"),

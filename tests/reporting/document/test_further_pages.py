@@ -201,5 +201,5 @@ def test_columns_of_a_leak_that_distances_show() -> None:
             "Training records are closer to synthetic rows than unseen records are, most of all "
             "in tail and time." in text
         ) == is_shown
-        assert ("Coarsen or drop tail and time, then fit again." in text) == is_shown
+        assert ("Coarsen or drop tail and time, then fit the generator again." in text) == is_shown
         assert ("The leak shows most in tail and time." in text) == is_shown

@@ -84,7 +84,7 @@ def test_bookmarks_have_headings_without_shapes(leak: bytes) -> None:
     assert titles[:3] == [
         "A leak was found. Hold this release.",
         "Privacy: how often an attack works",
-        "Fidelity: what survives, of 100",
+        "Fidelity: similarity to real rows (100 = equal)",
     ]
 
 

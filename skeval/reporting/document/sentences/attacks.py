@@ -87,7 +87,7 @@ def trial_label(trial: Trial, noun: Noun, *, is_sentence: bool = False) -> Text:
         template += f", {MODES[trial.mode]}"
     if is_sentence:
         template = template[:1].lower() + template[1:]
-    return compose(template, column=name(trial.column), one=noun.one)
+    return compose(template, column=name(trial.column), one=noun.one, many=noun.many)
 
 
 def further_attacks(hidden: Sequence[Trial]) -> Text:

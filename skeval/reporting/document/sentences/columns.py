@@ -40,7 +40,7 @@ def column_sentence(finding: ColumnFinding) -> Text:
     facts = worth_mentioning(finding)
     sentences = []
     if "range" in facts:
-        sentences.append(f"It spans {whole_percent(facts['range'])} of its training range.")
+        sentences.append(f"It covers {whole_percent(facts['range'])} of the training range.")
     if "categories" in facts:
         sentences.append(f"It has {whole_percent(facts['categories'])} of its training categories.")
     if "missing" in facts:

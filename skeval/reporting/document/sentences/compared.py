@@ -9,7 +9,7 @@ from skeval.reporting.document.compared import ComparedFindings, Margin, Place, 
 from skeval.reporting.document.numbers import NOTHING, capitalize, count_word, listed, points, score
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.privacy import Answer, PrivacyFindings
-from skeval.reporting.document.sentences.tiles import privacy_tile
+from skeval.reporting.document.sentences.tiles import leak_size, privacy_tile
 from skeval.reporting.document.shortening import shorten_end
 from skeval.reporting.document.spans import Span, Text, compose, name, names, paragraph
 from skeval.results.comparison import AS_FRESH, OTHER_INPUTS, UNTOLD
@@ -227,9 +227,9 @@ def _reasons(compared: ComparedFindings) -> Iterator[Text]:
 
 def _leak_sentence(table: str, privacy: PrivacyFindings) -> Text:
     if privacy.is_alarm and privacy.excess is not None:
+        grade = f"{privacy.strength.value} leak" if privacy.strength is not None else "leak"
         return compose(
-            f"In {{table}}, a leak was found: {points(privacy.excess)} points at most.",
-            table=name(table),
+            f"In {{table}}, a {grade} was found: {leak_size(privacy)}.", table=name(table)
         )
     what = "a leak was found" if privacy.is_alarm else "copies of training records were found"
     return compose(f"In {{table}}, {what}.", table=name(table))

@@ -36,9 +36,9 @@ def deck(
         rest = lost if privacy.obstacle is Obstacle.NO_METRIC else _no_copies(privacy, noun)
         return paragraph(_no_test(privacy, noun), room, rest, _until_tested(privacy))
     n = privacy.n_tests
-    who = f"{capitalize(count_word(n))} privacy tests find"
+    who = f"{capitalize(count_word(n))} statistical tests find"
     if n == 1:
-        who = "The only privacy test finds"
+        who = "The only statistical test finds"
     return paragraph(
         compose(
             f"{who} no difference between training {{many}} and unseen ones. That does not show "
@@ -71,11 +71,13 @@ def _smallest_leaks(privacy: PrivacyFindings, noun: Noun) -> Text:
 
 def _tests_that_found(privacy: PrivacyFindings, noun: Noun) -> Text:
     n, n_tests = privacy.n_significant, privacy.n_tests
-    who = "All {m} privacy tests show" if n == n_tests > 1 else "{n} of {m} privacy tests show"
+    who = "{n} of the {m} statistical tests find"
     if n_tests == 1:
-        who = "The only privacy test shows"
+        who = "The only statistical test finds"
+    elif n == n_tests:
+        who = "All {m} statistical tests find"
     elif n == 1:
-        who = "One of {m} privacy tests shows"
+        who = "One of the {m} statistical tests finds"
     return compose(
         who + " that the synthetic table reveals more about training {many} than about unseen "
         "{many}.",
@@ -87,7 +89,7 @@ def _tests_that_found(privacy: PrivacyFindings, noun: Noun) -> Text:
 
 _CASES = {
     Question.PICK_OUT: "The clearest case: **{a} of 100** attempts to pick out a single {one} "
-    "succeed on the training data, **{b} of 100** on unseen {many}.",
+    "succeed on the training data, but {only}**{b} of 100** on unseen {many}.",
     Question.MEMBERSHIP: "The clearest case: given two {many}, an attacker names the one in the "
     "training data **{a} of 100** times. **{b} of 100** are expected by chance.",
     Question.GUESS: "The clearest case: an attacker guesses {column} correctly for **{a} of 100** "
@@ -109,7 +111,7 @@ _CONFIDENT = (
 )
 _BY_RARITY = (
     "The clearest case: **{a} of 100** training {many} have values of {column} that occur in the "
-    "synthetic table, weighted by rarity. **{b} of 100** are expected by chance."
+    "synthetic table (rare values count more). **{b} of 100** are expected by chance."
 )
 
 
@@ -122,10 +124,12 @@ def _clearest_case(trial: Trial | None, noun: Noun) -> Text:
     elif trial.is_of_most_confident and trial.column:
         template = _CONFIDENT
     hidden = name(trial.column) if trial.column else Span("a hidden value")
+    other = of_100(trial.expected or 0.0)
     return compose(
         template,
         a=of_100(trial.observed),
-        b=of_100(trial.expected or 0.0),
+        b=other,
+        only="only " if other[0].isdigit() else "",
         column=names(trial.columns) if trial.is_weighted else hidden,
         one=noun.one,
         many=noun.many,

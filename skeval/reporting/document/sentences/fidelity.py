@@ -101,9 +101,9 @@ def loss_title(loss: PairLoss, is_loss: bool) -> Text:
 
 def loss_note(loss: PairLoss, reversed_order: Text) -> Text:
     """Return how to read the two tables, and combinations that few or no real rows have."""
-    template = "Rows with each {row} by {column}, in %."
+    template = "In %: {column} of the rows with each {row}."
     if not loss.is_of_row:
-        template = "All rows by {column} and {row}, in %."
+        template = "In %: all rows by {column} and {row}."
     what = compose(template, row=name(loss.rows.column), column=name(loss.columns.column))
     return paragraph(what, invention_sentence(loss) or reversed_order or _empty_cells(loss))
 
@@ -125,8 +125,9 @@ def invention_sentence(loss: PairLoss) -> Text:
             share=whole_percent(loss.pair.invented_share),
         )
     return compose(
-        "Framed: {share} of synthetic rows with {rows} {row} have {columns} {column}. No real row "
-        "does.",
+        "Framed: not in real rows. {lead}{share} of synthetic rows with {rows} {row} have "
+        "{columns} {column}.",
+        lead="For example, " if sum(map(sum, loss.invented)) > 1 else "",
         share=whole_percent(share),
         rows=name(loss.rows.column),
         row=name(row),

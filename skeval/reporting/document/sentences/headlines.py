@@ -34,9 +34,7 @@ def headline(privacy: PrivacyFindings, places: int, is_usable: bool) -> Text:
     if privacy.has_copies and privacy.strength is not Strength.SEVERE:
         if privacy.obstacle is Obstacle.NO_HOLDOUT:
             return compose("Copies of training records were found. Other leaks were not tested.")
-        return compose(
-            "Copies of training records were found. Do not release this table with them."
-        )
+        return compose("Copies of training records were found. Do not release this table.")
     if privacy.is_alarm:
         return compose(_HEADLINES[privacy.strength])
     if privacy.obstacle:

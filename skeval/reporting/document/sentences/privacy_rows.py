@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from skeval.reporting.document.numbers import count, points
-from skeval.reporting.document.outcomes import Outcome
-from skeval.reporting.document.privacy import Answer, NotRun
+from skeval.reporting.document.outcomes import MAX_MEDIUM, MIN_MEDIUM, Outcome
+from skeval.reporting.document.privacy import Answer, NotRun, PrivacyFindings
 from skeval.reporting.document.questions import Question
 from skeval.reporting.document.sentences.cases import kind_note
 from skeval.reporting.document.sentences.nouns import Noun
@@ -20,7 +20,7 @@ QUESTIONS = {
     Question.GUESS: "Guess a hidden value",
     Question.LINK: "Link two halves of a {one}",
     Question.COMPLETE: "Complete a whole {one}",
-    Question.REFUTE: "Refute differential privacy",
+    Question.REFUTE: "Tell training from unseen {many} (audit)",
     Question.COPIES: "Copies of training rows or values",
     Question.CLOSER: "Rows closer to training than unseen",
 }
@@ -35,7 +35,7 @@ _MIN_ROUNDED = 20  # from which on a mean count is printed as a whole number
 
 def question_label(question: Question, noun: Noun) -> Text:
     """Return the goal of an attacker."""
-    return compose(QUESTIONS[question], one=noun.one)
+    return compose(QUESTIONS[question], one=noun.one, many=noun.many)
 
 
 MODES = {"univariate": "by one value", "multivariate": "by several values"}
@@ -46,6 +46,14 @@ def answer_words(answer: Answer) -> str:
     if answer.outcome is Outcome.LEAK and not math.isnan(answer.excess):
         return f"leak: {points(answer.excess)} points"
     return answer.outcome.word
+
+
+def rows_note(privacy: PrivacyFindings) -> Text:
+    """Return how rows and tests are related, and the grades of a leak."""
+    if not privacy.is_alarm:
+        return ()
+    grades = f"small (below {MIN_MEDIUM:.0f} points), medium, severe (above {MAX_MEDIUM:.0f})"
+    return compose(f"Rows can combine or share tests. Leaks: {grades}.")
 
 
 def answer_note(answer: Answer, noun: Noun) -> Text:
@@ -77,13 +85,17 @@ def _lead(answer: Answer, trial: Trial, noun: Noun) -> Text:
     if answer.question is Question.PICK_OUT:
         return compose(MODES.get(trial.mode, ""))
     if answer.question is Question.MEMBERSHIP:
-        return compose("names the right one of two {many}", many=noun.many)
+        return compose("right one of two {many}", many=noun.many)
     if answer.question is Question.GUESS and trial.column:
         if answer.n_trials > 1:
-            return compose("{column}, worst of {n}", column=name(trial.column), n=answer.n_trials)
+            return compose(
+                "{column}, most exposed of {n} columns",
+                column=name(trial.column),
+                n=answer.n_trials,
+            )
         return (name(trial.column),)
     if answer.question is Question.CLOSER:
-        return compose("of all synthetic rows (chance is half)") if trial.expected == 0.5 else ()
+        return compose("synthetic rows (chance is half)") if trial.expected == 0.5 else ()
     return ()
 
 
@@ -93,24 +105,34 @@ def _counts(trial: Trial) -> Text:
         return ()
     if trial.question is Question.REFUTE:
         return compose(f"{count(own.n_success)} of {count(own.n)} pairs (chance is half)")
-    text = f"{_n(own.n_success)} of {count(own.n)}"
+    is_mean = any(one is not None and _is_fraction(one.n_success) for one in (own, other))
+    attempts = "" if trial.question is Question.GUESS else " attempts"
+    text = f"{_n(own.n_success)} of {count(own.n)}{attempts}{' on average' if is_mean else ''}"
     if other is not None:
         same = own.n == other.n
-        text += f"; unseen {_n(other.n_success)}" + ("" if same else f" of {count(other.n)}")
+        text += f" (unseen: {_n(other.n_success)}{'' if same else f' of {count(other.n)}'})"
     return compose(text)
 
 
 def _n(n: float) -> str:
-    return count(n) if n == round(n) or n >= _MIN_ROUNDED else f"{n:.1f}"  # a mean of several runs
+    return f"{n:.1f}" if _is_fraction(n) else count(n)
+
+
+def _is_fraction(n: float) -> bool:
+    """Whether a count is printed as a fraction, because it is a mean of several runs."""
+    return n != round(n) and n < _MIN_ROUNDED
 
 
 def _copies_note(answer: Answer, trial: Trial) -> Text:
     if trial.is_weighted and answer.outcome is Outcome.LEAK:
         columns = names(trial.columns, 1)
-        return compose("values of {columns}, weighted by rarity", columns=columns)
+        return compose(
+            "training rows whose values of {columns} occur in the release; rare values count more",
+            columns=columns,
+        )
     if answer.copies is not None and answer.outcome is Outcome.COPIES:
         # the percentage of the row has another denominator than this count
         percentage = "; %: of synthetic rows" if trial.has_tested_numbers else ""
         return compose(f"{count(answer.copies.train.n)} unique training rows{percentage}")
     kind = "near copies" if trial.metric.startswith("Near") else "exact copies"
-    return compose(f"{kind} among all synthetic rows")
+    return compose(f"{kind} among synthetic rows")

@@ -10,9 +10,9 @@ from skeval.reporting.document.findings import Findings
 from skeval.reporting.document.numbers import count, score, whole_percent
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.privacy import Obstacle, PrivacyFindings
-from skeval.reporting.document.spans import Text, compose, name, names
+from skeval.reporting.document.spans import Text, compose, name, names, paragraph, plain
 
-_MAX_STEPS = 3
+_MAX_STEPS, _MAX_WORDS = 3, 14
 _NEW_HOLDOUT = "**Draw a new holdout** at random before training, then evaluate again."
 _AGAINST_OBSTACLES = {
     Obstacle.NO_HOLDOUT: "**Set rows aside before training**, and pass them as holdout.",
@@ -27,9 +27,16 @@ _AGAINST_OBSTACLES = {
 
 def next_steps(found: Findings) -> tuple[Text, ...]:
     """Return at most three next steps, or that there is nothing to fix."""
-    steps = (*_steps_for_privacy(found.privacy), *_steps_for_use(found))
+    steps = (*_steps_for_privacy(found.privacy), *_steps_for_use(found))[:_MAX_STEPS]
     nothing = compose("**Decide about the release.** These tests found nothing to fix.")
-    return steps[:_MAX_STEPS] or (nothing,)
+    return (*steps[:-1], _with_new_report(steps[-1])) if steps else (nothing,)
+
+
+def _with_new_report(step: Text) -> Text:
+    """Return the last step, followed by a new report if the step remains short."""
+    again, words = compose("Then make the report again."), plain(step).split()
+    has_room = len(words) + len(plain(again).split()) <= _MAX_WORDS
+    return paragraph(step, again) if has_room and "again." not in words else step
 
 
 def _steps_for_privacy(privacy: PrivacyFindings) -> Iterator[Text]:
@@ -38,14 +45,17 @@ def _steps_for_privacy(privacy: PrivacyFindings) -> Iterator[Text]:
         yield compose(_NEW_HOLDOUT)
     elif privacy.is_alarm and privacy.columns:
         columns = names(privacy.columns)
-        yield compose("**Coarsen or drop {columns}**, then fit again.", columns=columns)
+        yield compose(
+            "**Coarsen or drop {columns}**, then fit the generator again.", columns=columns
+        )
     if privacy.copies:
         n = count(privacy.copies[0].train.n)
-        yield compose("**Remove the {n} copies** and fit with more noise or less training.", n=n)
+        yield compose(
+            "**Remove the {n} copies** and fit the generator with more noise or less training.", n=n
+        )
     elif privacy.is_alarm and not privacy.is_shifted:
         yield compose(
-            "**Fit with less room to memorize:** fewer steps, larger leaves, more regularization "
-            "or noise."
+            "**Fit the generator with less room to memorize:** fewer steps, larger leaves or noise."
         )
     if privacy.outcome is Outcome.NONE_FOUND and privacy.smallest_leaks:
         most = f"{100.0 * min(1.0, privacy.smallest_leaks[1]):.0f}"
@@ -77,7 +87,8 @@ def _steps_for_use(found: Findings) -> Iterator[Text]:
         yield compose("**Check {column}:** {found}.", column=column, found=_shortfall_words(short))
     if found.fidelity.outcome is Outcome.CLOSER and not found.privacy.is_alarm:
         yield compose(
-            "**Fit with more regularization.** Columns are too close to the training data."
+            "**Fit the generator with more regularization.** Columns are too close to the training "
+            "data."
         )
     if utility.outcome is Outcome.NOT_EVALUATED:
         yield compose("**Name a target column** to test utility.")
@@ -86,8 +97,8 @@ def _steps_for_use(found: Findings) -> Iterator[Text]:
 def _shortfall_words(short: Shortfall) -> str:
     value = "" if math.isnan(short.column_value) else whole_percent(short.column_value)
     known = {
-        "RangeCoverage": f"it spans {value} of its training range",
-        "CategoryCoverage": f"it has {value} of its training categories",
+        "RangeCoverage": f"it covers {value} of the training range",
+        "CategoryCoverage": f"it has {value} of the training categories",
         "BoundaryAdherence": f"{value} of its values are within the training range",
         "CategoryAdherence": f"{value} of its values are known categories",
     }

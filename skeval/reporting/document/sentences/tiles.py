@@ -6,12 +6,14 @@ import math
 
 from skeval.reporting.document.blocks import Tile
 from skeval.reporting.document.checks import Shortfall, UtilityFindings, ValidityFindings
-from skeval.reporting.document.fidelity import FidelityFindings, Scale
+from skeval.reporting.document.fidelity import FidelityFindings
 from skeval.reporting.document.findings import Findings
 from skeval.reporting.document.numbers import count, points, score, three_digits, whole_percent
 from skeval.reporting.document.outcomes import Outcome, Strength
 from skeval.reporting.document.privacy import PrivacyFindings
-from skeval.reporting.document.spans import Text, compose, name, names
+from skeval.reporting.document.questions import WITHOUT_ATTACKER
+from skeval.reporting.document.sentences.fidelity import scale_label
+from skeval.reporting.document.spans import Text, compose, name, names, plain
 from skeval.utils.formatting import scoring_in_words, title_of
 
 
@@ -32,7 +34,9 @@ def privacy_tile(privacy: PrivacyFindings) -> tuple[Outcome, str, Text]:
         answer = "Severe leak" if privacy.strength is Strength.SEVERE else "Leak found"
         if privacy.strength is Strength.SMALL:
             answer = "Small leak"
-        gap = _largest_gap(privacy)
+        gap = leak_size(privacy)
+        if privacy.strength is Strength.MEDIUM:
+            gap = f"medium leak: {gap}"
         copied = f"{count(privacy.copies[0].train.n)} copied rows" if privacy.copies else ""
         if not copied and any(one.is_significant and one.is_weighted for one in privacy.trials):
             copied = "rare values leak too"
@@ -60,15 +64,16 @@ def _few_copies(privacy: PrivacyFindings) -> str:
     )
 
 
-def _largest_gap(privacy: PrivacyFindings) -> str:
-    clearest = privacy.clearest
-    if clearest is None or privacy.excess is None:
+def leak_size(privacy: PrivacyFindings) -> str:
+    """Return how many more of 100 attempts succeed on training records, by which it is graded."""
+    significant = (one for one in privacy.trials if one.is_significant and one.is_rate_of_records)
+    largest = max(significant, key=lambda one: one.excess_of_records, default=None)
+    if largest is None:
         return f"{privacy.n_significant} of {privacy.n_tests} tests"
-    if clearest.rates_of_all is not None:  # a row of the most confident guesses has more points
-        return f"{points(clearest.excess_of_records)} points among all"
-    if any(one.is_significant and one.is_weighted for one in privacy.trials):
-        return f"{points(clearest.excess)} points"
-    return f"{points(clearest.excess)} points at most"
+    what = "rows" if largest.question in WITHOUT_ATTACKER else "attempts"
+    # a row of the most confident guesses has more points than all guesses have
+    overall = " overall" if largest.rates_of_all is not None else ""
+    return f"{points(largest.excess_of_records)} of 100 {what}{overall}"
 
 
 _ANSWERS = {
@@ -78,13 +83,6 @@ _ANSWERS = {
     Outcome.NO_TEST: "No test",
     Outcome.NOT_EVALUATED: "Not evaluated",
 }
-_SCALE_NAMES = {
-    Scale.NUMBERS: "numbers",
-    Scale.CATEGORIES: "categories",
-    Scale.PAIRS: "pairs",
-    Scale.ASSOCIATIONS: "associations",
-    Scale.ALL_COLUMNS: "relations",
-}
 
 
 def _fidelity_tile(fidelity: FidelityFindings) -> tuple[Outcome, str, Text]:
@@ -92,17 +90,18 @@ def _fidelity_tile(fidelity: FidelityFindings) -> tuple[Outcome, str, Text]:
     deciding, outcome = fidelity.deciding, fidelity.outcome
     if deciding is None:
         return outcome, _ANSWERS[outcome], compose("no metric of fidelity was run")
-    what = _SCALE_NAMES[deciding.scale]
+    label = plain(scale_label(deciding.scale))
+    what = f"{label[0].lower()}{label[1:]}"
     if deciding.unseen is None:
         return (
             outcome,
             _ANSWERS[outcome],
-            compose(f"{what} {deciding.value:.1f} of 100; unseen rows needed"),
+            compose(f"{what} {deciding.value:.1f} of 100, no unseen rows"),
         )
     return (
         outcome,
         _ANSWERS[outcome],
-        compose(f"{what} {deciding.value:.1f} of 100, unseen rows {deciding.unseen:.1f}"),
+        compose(f"{what} {deciding.value:.1f} of 100, unseen {deciding.unseen:.1f}"),
     )
 
 
@@ -120,8 +119,8 @@ def _validity_tile(validity: ValidityFindings) -> tuple[Outcome, str, Text]:
 
 
 _SHORTFALLS = {
-    "RangeCoverage": "{column} spans {value} of its range",
-    "CategoryCoverage": "{column} has {value} of its categories",
+    "RangeCoverage": "{column} covers {value} of the training range",
+    "CategoryCoverage": "{column} has {value} of the training categories",
     "BoundaryAdherence": "{column}: {value} in training range",
     "CategoryAdherence": "{column}: {value} in known categories",
     "MissingValueSimilarity": "{column}: missing cells {value} similar",

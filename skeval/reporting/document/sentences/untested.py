@@ -11,6 +11,7 @@ from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import aspect_of
 
 _MAX_NAMED = 3
+_NOT_SIMULATED = "No test simulated attackers who"
 
 
 def untested_sentence(results: SuiteResult, noun: Noun) -> Text:
@@ -26,19 +27,19 @@ def untested_sentence(results: SuiteResult, noun: Noun) -> Text:
     columns = results.provenance.columns if results.provenance is not None else None
     has_texts = columns is None or any(one.kind == "text" for one in columns)
     phrases = {
-        f"who pick out single {noun.many}": "singling out" in risks,
-        f"who link parts of a {noun.one}": "linkability" in risks,
-        "who guess hidden values": "inference" in risks,
-        f"who look up a {noun.one} by quasi-identifiers": is_looked_up,
-        "who can run the generator": "generator" in needs,
-        f"who know several {noun.many} of one subject": "relational" in needs,
-        "who search texts for passages and names": "text" in needs or not has_texts,
+        f"pick out single {noun.many}": "singling out" in risks,
+        f"link parts of a {noun.one}": "linkability" in risks,
+        "guess hidden values": "inference" in risks,
+        f"look up a {noun.one} by quasi-identifiers": is_looked_up,
+        "can run the generator": "generator" in needs,
+        f"know several {noun.many} of one subject": "relational" in needs,
+        "search texts for passages and names": "text" in needs or not has_texts,
     }
     attackers = [phrase for phrase, is_tested in phrases.items() if not is_tested]
     no_utility = not any(aspect_of(result) == "utility" for result in results.values())
     return paragraph(
-        compose("Utility.") if no_utility else (),
-        compose(f"Attackers {listed(attackers, 'or')}.") if attackers else (),
+        compose("Utility was not tested.") if no_utility else (),
+        compose(f"{_NOT_SIMULATED} {listed(attackers, 'or')}.") if attackers else (),
         compose("**No test can show that nothing leaks.**"),
     )
 
