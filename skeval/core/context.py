@@ -164,7 +164,8 @@ class Context:
 
     def column(self, role: str, name: str) -> pd.Series:
         """Return a column of a role, which must not be modified, without copying the others."""
-        return self._rows(role)[name]
+        column: pd.Series = self._rows(role)[name]
+        return column
 
     def original_frame(self, role: str) -> pd.DataFrame:
         """Return the original rows of a role, with original types and cells that cannot be read."""
