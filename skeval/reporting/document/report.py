@@ -86,7 +86,7 @@ def _date_of(text: str) -> str:
 
 def make_footer(provenance: Provenance | None, *, is_of_several: bool = False) -> Text:
     """Return the version, and the hash of the synthetic table if there is one table."""
-    parts = ["details on later pages"]
+    parts = ["details follow"]
     if provenance is not None:
         inputs = () if is_of_several else provenance.inputs
         hashes = (one.cells[:_N_HASH] for one in inputs if one.role == "synthetic" and one.cells)

@@ -118,7 +118,7 @@ def test_numbers_are_those_that_were_tested() -> None:
     rows: Comparison = block(make_document(results).pages[0], "privacy")
     row = next(row for row in rows.groups[0].rows if plain(row.label) == "Guess a hidden value")
     assert (row.shown, row.shown_reference, row.answer) == ("80.0%", "50.0%", "leak: +30 points")
-    assert plain(row.note) == "city, confident guesses (chance is half)"
+    assert plain(row.note) == "city, confident guesses (chance: 50%)"
     headline: Headline = block(make_document(results).pages[0], "headline")
     deck = plain(headline.deck)
     assert "of the most confident guesses of city that are correct, 80 of 100 are about" in deck
@@ -201,5 +201,5 @@ def test_columns_of_a_leak_that_distances_show() -> None:
             "Training records are closer to synthetic rows than unseen records are, most of all "
             "in tail and time." in text
         ) == is_shown
-        assert ("Coarsen or drop tail and time, then fit the generator again." in text) == is_shown
+        assert ("Coarsen or drop tail and time and refit the generator." in text) == is_shown
         assert ("The leak shows most in tail and time." in text) == is_shown

@@ -30,7 +30,7 @@ _NOTES = {
     "TextExactMatch": "texts that equal a training text",
     "NearDuplicateText": "texts that nearly equal one",
     "NGramNovelty": "phrases of training texts",
-    "EntityLeakage": "names and numbers of one text (chance is half)",
+    "EntityLeakage": "names and numbers of one text (chance: 50%)",
     "LongestCommonSubstring": "words of the longest common passage",
     "StylisticOutliers": "texts like an unusual one",
     "NominalMentions": "mentions of names",
@@ -38,7 +38,7 @@ _NOTES = {
     "SharedSubsequences": "passages unique to one sequence",
     "SharedHistoryShare": "rows shared by one subject",
     "SubjectCopies": "subjects with all their rows",
-    "NearestSequences": "closest sequences (chance is half)",
+    "NearestSequences": "closest sequences (chance: 50%)",
 }
 
 

@@ -71,13 +71,13 @@ def _smallest_leaks(privacy: PrivacyFindings, noun: Noun) -> Text:
 
 def _tests_that_found(privacy: PrivacyFindings, noun: Noun) -> Text:
     n, n_tests = privacy.n_significant, privacy.n_tests
-    who = "{n} of the {m} statistical tests find"
+    who = "{n} of {m} statistical tests find"
     if n_tests == 1:
         who = "The only statistical test finds"
     elif n == n_tests:
         who = "All {m} statistical tests find"
     elif n == 1:
-        who = "One of the {m} statistical tests finds"
+        who = "One of {m} statistical tests finds"
     return compose(
         who + " that the synthetic table reveals more about training {many} than about unseen "
         "{many}.",

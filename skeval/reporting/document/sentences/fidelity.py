@@ -101,9 +101,9 @@ def loss_title(loss: PairLoss, is_loss: bool) -> Text:
 
 def loss_note(loss: PairLoss, reversed_order: Text) -> Text:
     """Return how to read the two tables, and combinations that few or no real rows have."""
-    template = "In %: {column} of the rows with each {row}."
+    template = "In % of each {row}."
     if not loss.is_of_row:
-        template = "In %: all rows by {column} and {row}."
+        template = "In % of all rows."
     what = compose(template, row=name(loss.rows.column), column=name(loss.columns.column))
     return paragraph(what, invention_sentence(loss) or reversed_order or _empty_cells(loss))
 

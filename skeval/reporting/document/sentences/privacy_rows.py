@@ -53,7 +53,7 @@ def rows_note(privacy: PrivacyFindings) -> Text:
     if not privacy.is_alarm:
         return ()
     grades = f"small (below {MIN_MEDIUM:.0f} points), medium, severe (above {MAX_MEDIUM:.0f})"
-    return compose(f"Rows can combine or share tests. Leaks: {grades}.")
+    return compose(f"Rows combine or share tests. Leaks: {grades}.")
 
 
 def answer_note(answer: Answer, noun: Noun) -> Text:
@@ -81,21 +81,19 @@ def _note_without_table(answer: Answer, trial: Trial, noun: Noun) -> Text:
 
 def _lead(answer: Answer, trial: Trial, noun: Noun) -> Text:
     if trial.is_of_most_confident and trial.column:
-        return compose("{column}, confident guesses (chance is half)", column=name(trial.column))
+        return compose("{column}, confident guesses (chance: 50%)", column=name(trial.column))
     if answer.question is Question.PICK_OUT:
         return compose(MODES.get(trial.mode, ""))
     if answer.question is Question.MEMBERSHIP:
-        return compose("right one of two {many}", many=noun.many)
+        return compose("picks the right {one} of two", one=noun.one)
     if answer.question is Question.GUESS and trial.column:
         if answer.n_trials > 1:
             return compose(
-                "{column}, most exposed of {n} columns",
-                column=name(trial.column),
-                n=answer.n_trials,
+                "{column}, worst of {n} columns", column=name(trial.column), n=answer.n_trials
             )
         return (name(trial.column),)
     if answer.question is Question.CLOSER:
-        return compose("synthetic rows (chance is half)") if trial.expected == 0.5 else ()
+        return compose("synthetic rows (chance: 50%)") if trial.expected == 0.5 else ()
     return ()
 
 
@@ -104,7 +102,7 @@ def _counts(trial: Trial) -> Text:
     if own is None:
         return ()
     if trial.question is Question.REFUTE:
-        return compose(f"{count(own.n_success)} of {count(own.n)} pairs (chance is half)")
+        return compose(f"{count(own.n_success)} of {count(own.n)} pairs (chance: 50%)")
     is_mean = any(one is not None and _is_fraction(one.n_success) for one in (own, other))
     attempts = "" if trial.question is Question.GUESS else " attempts"
     text = f"{_n(own.n_success)} of {count(own.n)}{attempts}{' on average' if is_mean else ''}"
@@ -126,10 +124,7 @@ def _is_fraction(n: float) -> bool:
 def _copies_note(answer: Answer, trial: Trial) -> Text:
     if trial.is_weighted and answer.outcome is Outcome.LEAK:
         columns = names(trial.columns, 1)
-        return compose(
-            "training rows whose values of {columns} occur in the release; rare values count more",
-            columns=columns,
-        )
+        return compose("values of {columns} in the release; rare ones count more", columns=columns)
     if answer.copies is not None and answer.outcome is Outcome.COPIES:
         # the percentage of the row has another denominator than this count
         percentage = "; %: of synthetic rows" if trial.has_tested_numbers else ""

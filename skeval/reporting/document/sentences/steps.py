@@ -45,18 +45,14 @@ def _steps_for_privacy(privacy: PrivacyFindings) -> Iterator[Text]:
         yield compose(_NEW_HOLDOUT)
     elif privacy.is_alarm and privacy.columns:
         columns = names(privacy.columns)
-        yield compose(
-            "**Coarsen or drop {columns}**, then fit the generator again.", columns=columns
-        )
+        yield compose("**Coarsen or drop {columns}** and refit the generator.", columns=columns)
     if privacy.copies:
         n = count(privacy.copies[0].train.n)
         yield compose(
             "**Remove the {n} copies** and fit the generator with more noise or less training.", n=n
         )
     elif privacy.is_alarm and not privacy.is_shifted:
-        yield compose(
-            "**Fit the generator with less room to memorize:** fewer steps, larger leaves or noise."
-        )
+        yield compose("**Let the generator memorize less:** fewer steps, larger leaves or noise.")
     if privacy.outcome is Outcome.NONE_FOUND and privacy.smallest_leaks:
         most = f"{100.0 * min(1.0, privacy.smallest_leaks[1]):.0f}"
         yield compose(

@@ -11,7 +11,6 @@ from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import aspect_of
 
 _MAX_NAMED = 3
-_NOT_SIMULATED = "No test simulated attackers who"
 
 
 def untested_sentence(results: SuiteResult, noun: Noun) -> Text:
@@ -38,10 +37,16 @@ def untested_sentence(results: SuiteResult, noun: Noun) -> Text:
     attackers = [phrase for phrase, is_tested in phrases.items() if not is_tested]
     no_utility = not any(aspect_of(result) == "utility" for result in results.values())
     return paragraph(
-        compose("Utility was not tested.") if no_utility else (),
-        compose(f"{_NOT_SIMULATED} {listed(attackers, 'or')}.") if attackers else (),
+        compose(_untested(listed(attackers, "or"), no_utility=no_utility)),
         compose("**No test can show that nothing leaks.**"),
     )
+
+
+def _untested(attackers: str, *, no_utility: bool) -> str:
+    if not attackers:
+        return "Utility was not tested." if no_utility else ""
+    lead = "Utility was not tested, nor were" if no_utility else "No test simulated"
+    return f"{lead} attackers who {attackers}."
 
 
 def check_columns(columns: Sequence[str]) -> Text:
