@@ -48,7 +48,8 @@ class NearDuplicateShare(CopyScreen):
         it is the 1st percentile of the distances of training rows to their nearest other training
         row.
     space : "gower", "euclidean" or transformer, default="gower"
-        The mean over columns of capped differences, or Euclidean distance of a matrix.
+        Distance between rows: the mean over columns of differences between 0 and 1, or the
+        Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
         Columns to compare. None uses all columns except IDs, including free text. An int uses the
         first columns, and a list the named ones. Columns that can be measured define the distance

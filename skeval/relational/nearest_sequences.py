@@ -63,7 +63,7 @@ class NearestSequences(SequenceMetric):
     columns : None, int or list of str, default=None
         Columns to compare: all except keys (None), the first *n*, or the named ones.
     random_state : int, default=0
-        Seed of samples and relabellings.
+        Seed of samples and relabelings.
 
     Warnings
     --------
@@ -80,12 +80,12 @@ class NearestSequences(SequenceMetric):
     times, the first, last and mean value, standard deviation, mean difference and autocorrelation
     of numerical columns, and the first and last category, number of categories and fraction of the
     most frequent pair of categorical columns. The values are those at `n_points` positions. The
-    distance is the mean of the capped differences, as in the space "gower". Let :math:`d_S(x)` be
-    the distance of a real sequence x to the nearest synthetic sequence and :math:`d_R(x)` the
-    distance to the nearest other real sequence, from the training data or the holdout. The ratio of
-    a subject is the minimum of :math:`d_S(x) / d_R(x)` over its sequences. The value is the
-    fraction of training subjects with a ratio below 1, and the baseline is the same fraction of the
-    holdout subjects.
+    distance is the mean of the differences (between 0 and 1) of the features, as in the space
+    "gower". Let :math:`d_S(x)` be the distance of a real sequence x to the nearest synthetic
+    sequence and :math:`d_R(x)` the distance to the nearest other real sequence, from the training
+    data or the holdout. The ratio of a subject is the minimum of :math:`d_S(x) / d_R(x)` over its
+    sequences. The value is the fraction of training subjects with a ratio below 1, and the baseline
+    is the same fraction of the holdout subjects.
 
     The test uses the 4, 5, 6, 8, 10, ... subjects with the smallest ratios, up to half of all
     subjects, and checks whether they include more training subjects than expected by chance. Its

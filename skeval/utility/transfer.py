@@ -137,44 +137,46 @@ class TSTR(_Transfer):
     A team that receives only the synthetic data trains its model on them and applies it to real
     cases. The holdout represents these cases, because neither the model nor the generator has seen
     its rows. The baseline is the score of the same model trained on the real rows (TRTR, train on
-    real, test on real). The value shows the difficulty of the task, and the difference from the
-    baseline shows the loss due to the synthetic data.
+    real, test on real). The baseline shows how difficult the task is, and the difference from it
+    shows the loss due to the synthetic data.
 
     Raises
     ------
     MissingInputError
         At fit, if the holdout is missing.
     InvalidParameterError
-        At fit, if a column does not exist, or the scoring, task or label does not fit it.
+        At fit, if a column does not exist, or if the scoring, task or label does not fit the
+        target column.
 
     Warnings
     --------
     The score misleads if the task is so easy that any table is sufficient, or so hard that all
-    tables fail. TRTR shows both cases. If the features reveal the target, the model is equally good
-    on both tables.
+    tables fail. The baseline (TRTR) is then very high or very low. If the features reveal the
+    target, models trained on either table are equally good.
 
     See Also
     --------
-    TRTS : The mirror, tested on synthetic rows.
-    TSTS : What an analyst without real rows would report.
-    AugmentationGain : What synthetic rows add to real ones.
-    ModelRankAgreement : Whether models keep their order.
+    TRTS : The reverse, trained on real rows and tested on synthetic rows.
+    TSTS : Trained and tested on synthetic rows, as by an analyst without real rows.
+    AugmentationGain : Improvement of a model if synthetic rows are added to the real rows.
+    ModelRankAgreement : Whether synthetic data rank several models like real data.
 
     Notes
     -----
     ``details["difference"]`` is TSTR - TRTR with its interval, from bootstrap samples of holdout
-    rows that are the same for both models. It refers to models fitted on these two tables, not to
-    further samples of the generator. ``details["ratio"]`` is TSTR / TRTR, or TRTR / TSTR for
-    losses. It is nan if R2 is not positive. ``details["scores"]`` contains the other scores of the
-    task for both.
+    rows that are the same for both models. The interval does not include the variation between
+    synthetic tables. ``details["ratio"]`` is TSTR / TRTR, or TRTR / TSTR for losses. The ratio is
+    nan if R2 is not positive. ``details["scores"]`` contains the other scores of the task for both
+    models.
 
     Rows without a target are ignored. A label that occurs only in synthetic rows is learned as a
-    separate label, and its prediction is always wrong. A warning reports the number of such rows. A
-    label that does not occur in the synthetic rows is never predicted. A synthetic table with one
-    label gives a constant model. Encoders are fitted on the training rows of the model.
+    separate label, and predictions of this label are always wrong. A warning reports the number of
+    such rows. A label that does not occur in the synthetic rows is never predicted. A synthetic
+    table with one label gives a constant model. Encoders are fitted on the training rows of the
+    model.
 
-    If the model of real rows is almost perfect, each column is tested alone. If one column reveals
-    the target, a :class:`~skeval.exceptions.GivenAwayWarning` names it.
+    If the model trained on real rows is almost perfect, each column is tested alone. If one column
+    reveals the target, a :class:`~skeval.exceptions.GivenAwayWarning` names it.
 
     References
     ----------

@@ -50,7 +50,7 @@ class TrainShareScreen(DrawnScreen):
         Rule for a synthetic row that is equally close to several real rows. "pool" divides the row
         over all of them, which is the only correct rule if the tables have unequal sizes. "half"
         counts it as half closer to the training data. "holdout" counts it as closer to the holdout,
-        as SDMetrics does, which flatters discrete tables.
+        as SDMetrics does, which gives discrete tables too good a score.
     scale : {"common", "reference"}, default="common"
         Ranges of numerical columns. "common" uses the ranges of training and holdout data together.
         "reference" uses the range of each table alone, as SDMetrics does, so that the two distances
@@ -358,11 +358,11 @@ class DCRShare(TrainShareScreen, RelabelledTest):
     """Fraction of synthetic rows that are closer to a training row than to a holdout row.
 
     For each synthetic row, the metric finds the nearest real row in the training and holdout data.
-    A generator that did not memorize its training rows produces rows that are equally often closer
-    to training and holdout rows, if both tables have equal sizes. The fraction expected by chance
-    is n_T / (n_T + n_H). Lower is better. A copy may affect a few columns while the others are
-    redrawn. Therefore, groups of columns can be measured one by one, and the largest fraction is
-    reported.
+    If a generator did not memorize its training rows, about half of the synthetic rows are closer
+    to a training row, if both tables have equal sizes. In general, the fraction expected by chance
+    is n_T / (n_T + n_H) for n_T training rows and n_H holdout rows. Lower is better. A generator
+    may copy only some columns of a row. Therefore, groups of columns can be measured one by one,
+    and the largest fraction is reported.
 
     Parameters
     ----------
@@ -371,8 +371,8 @@ class DCRShare(TrainShareScreen, RelabelledTest):
         are more than 10 columns, "auto" uses three groups of related columns and three random
         thirds, as MOSTLY AI does. Otherwise, "auto" uses no groups.
     n_permutations : int, default=1999
-        Number of relabelings behind the p-value of the largest of several fractions. Fewer are
-        drawn if many of them reach the observed value.
+        Number of random relabelings for the p-value (only with column groups). Fewer are drawn if
+        the largest fraction of many relabelings reaches the largest observed fraction.
 
     Raises
     ------
@@ -388,19 +388,20 @@ class DCRShare(TrainShareScreen, RelabelledTest):
 
     See Also
     --------
-    DCROverfittingProtection : The same share on a scale from 0 to 1, 1 being best.
-    DCRPercentile : How near the nearest synthetic rows come.
+    DCROverfittingProtection : The same fraction as a score from 0 to 1, where 1 is best.
+    DCRPercentile : Small percentiles of the distances to the closest record.
 
     Notes
     -----
-    With one group, the p-value, standard errors and interval are computed as in
+    Without column groups, the p-value, standard errors and interval are computed as in
     :class:`~skeval.privacy.DCROverfittingProtection`, and the baseline is ``n_T / (n_T + n_H)``.
 
-    Because the largest of several fractions is selected, it is expected by chance to exceed this
-    baseline. Therefore, its p-value and its baseline come from random choices of the training rows,
-    the same for all groups. The interval is simultaneous over the groups (Bonferroni), so it covers
-    the largest fraction of the population. With several draws, the p-value is twice the mean
-    p-value of the draws, which is valid for any dependence between them.
+    With column groups, the largest of several fractions is selected, so it usually exceeds this
+    baseline even without a leak. Therefore, the p-value and the baseline come from random choices
+    of the training rows. All groups use the same choices. The interval is simultaneous over the
+    groups (Bonferroni), so it covers the largest true fraction. With `num_iterations` above 1, the
+    p-value is twice the mean p-value of the iterations, which is valid for any dependence between
+    them.
 
     ``details["groups"]`` contains the fraction, z and the standard errors of each group.
     ``details["worst_group"]`` is the group with the largest fraction. All other ``details``
@@ -414,7 +415,7 @@ class DCRShare(TrainShareScreen, RelabelledTest):
 
     ``scale="reference"`` has no null distribution, and therefore no interval, p-value or baseline.
     Very unequal sizes give an :class:`~skeval.exceptions.UnequalSizesWarning`. A fraction clearly
-    below the expected one indicates no extra protection, but mode collapse or shift.
+    below the expected fraction does not mean extra protection. It indicates mode collapse or shift.
 
     References
     ----------

@@ -168,7 +168,7 @@ def identifiable_fraction(
 def excess_test(
     context: Context, space: Any, columns: Any, n_permutations: int, seed: int
 ) -> Relabelled:
-    """Hold the excess on train over holdout against random relabellings of the real rows."""
+    """Hold the excess on train over holdout against random relabelings of the real rows."""
     shares = relabelled_shares(context, space, columns)
     return packed_test(context, shares, n_permutations, seed)
 
