@@ -45,8 +45,8 @@ class AutocorrelationDifference(ColumnSequenceMetric):
 
     See Also
     --------
-    InterRowMSAS : Sizes of changes.
-    TransitionSimilarity : Categories.
+    InterRowMSAS : Compares the sizes of the changes between rows.
+    TransitionSimilarity : Compares transitions between categories.
 
     Notes
     -----

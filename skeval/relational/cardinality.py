@@ -92,8 +92,8 @@ class CardinalityShapeSimilarity(_Cardinality):
 
     See Also
     --------
-    CardinalityStatisticSimilarity : The mean, median or spread alone.
-    ParentChildAggregates : Also what the children are like.
+    CardinalityStatisticSimilarity : Compares only the mean, the median or the spread.
+    ParentChildAggregates : Also compares the values of the children.
 
     Notes
     -----
@@ -150,7 +150,7 @@ class CardinalityStatisticSimilarity(_Cardinality):
 
     See Also
     --------
-    CardinalityShapeSimilarity : The whole distribution.
+    CardinalityShapeSimilarity : Compares the whole distribution of the number of children.
 
     Notes
     -----
@@ -207,7 +207,7 @@ class CardinalityBoundaryAdherence(_Cardinality):
 
     See Also
     --------
-    CardinalityShapeSimilarity : Whether the numbers are as frequent.
+    CardinalityShapeSimilarity : Compares the frequencies of the numbers of children.
 
     Notes
     -----

@@ -188,9 +188,9 @@ class DenormalizedDetection(_Detection):
 
     See Also
     --------
-    ParentChildDetection : Key by key.
-    AggregationDetection : Parents with all their children.
-    skeval.fidelity.ClassifierTwoSampleTest : One table.
+    ParentChildDetection : Evaluates each foreign key separately.
+    AggregationDetection : Classifies parents together with aggregates of their children.
+    skeval.fidelity.ClassifierTwoSampleTest : The test for one table.
 
     Notes
     -----
@@ -259,7 +259,7 @@ class ParentChildDetection(_Detection):
 
     See Also
     --------
-    DenormalizedDetection : All ancestors at once, by trees; explains folds and tests.
+    DenormalizedDetection : Uses all ancestors at once. Describes the folds and the tests.
 
     Notes
     -----
@@ -326,8 +326,8 @@ class AggregationDetection(_Detection):
 
     See Also
     --------
-    ParentChildAggregates : Which aggregates differ.
-    DenormalizedDetection : Children with their parents.
+    ParentChildAggregates : Shows which aggregates differ.
+    DenormalizedDetection : Classifies child rows together with their parents.
 
     Notes
     -----

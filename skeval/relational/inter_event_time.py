@@ -33,7 +33,7 @@ class InterEventTimeSimilarity(SequenceMetric):
 
     See Also
     --------
-    InterRowMSAS : Changes of the other columns.
+    InterRowMSAS : Compares the changes of the other columns.
 
     Notes
     -----

@@ -42,8 +42,8 @@ class InterRowMSAS(ColumnSequenceMetric):
 
     See Also
     --------
-    StatisticMSAS : Levels of sequences.
-    AutocorrelationDifference : How long values persist.
+    StatisticMSAS : Compares statistics of whole sequences.
+    AutocorrelationDifference : Compares how long values persist.
 
     Notes
     -----

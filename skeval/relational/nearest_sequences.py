@@ -71,8 +71,8 @@ class NearestSequences(SequenceMetric):
 
     See Also
     --------
-    SharedSubsequences : Pieces that are copied as they are.
-    skeval.privacy.DCRShare : Rows on their own.
+    SharedSubsequences : Finds parts of histories that are copied without changes.
+    skeval.privacy.DCRShare : A screen for single rows.
 
     Notes
     -----

@@ -41,8 +41,8 @@ class ReferenceEquality(RelationalMetric):
 
     See Also
     --------
-    ReferentialIntegrity : Whether keys name rows that are there.
-    OfTable : Refuses metrics of privacy on reference tables.
+    ReferentialIntegrity : Checks whether foreign keys refer to existing rows.
+    OfTable : Rejects privacy metrics on reference tables.
 
     Notes
     -----

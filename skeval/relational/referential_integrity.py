@@ -34,9 +34,9 @@ class ReferentialIntegrity(RelationalMetric):
 
     See Also
     --------
-    CardinalityShapeSimilarity : Whether parents have as many children.
-    ReferenceEquality : Whether public parents are what they were.
-    PrimaryKeyUniqueness : Whether a key names one row only.
+    CardinalityShapeSimilarity : Compares the numbers of children of parents.
+    ReferenceEquality : Checks whether public parent tables are unchanged.
+    PrimaryKeyUniqueness : Checks whether each key occurs once.
 
     Notes
     -----

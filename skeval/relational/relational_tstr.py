@@ -71,7 +71,7 @@ class RelationalTSTR(Lifted):
 
     See Also
     --------
-    skeval.utility.TSTR : One table.
+    skeval.utility.TSTR : Evaluates a model on one table.
 
     Notes
     -----

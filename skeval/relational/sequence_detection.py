@@ -58,7 +58,8 @@ class SequenceDetection(SequenceMetric):
 
     See Also
     --------
-    skeval.fidelity.ClassifierTwoSampleTest : The same of rows; explains test and details.
+    skeval.fidelity.ClassifierTwoSampleTest : Evaluates single rows. Describes the test and the
+        details.
 
     Notes
     -----

@@ -35,7 +35,7 @@ class SequenceLengthSimilarity(SequenceMetric):
 
     See Also
     --------
-    CardinalityShapeSimilarity : Numbers of children of a parent, which may be none.
+    CardinalityShapeSimilarity : Compares the numbers of children of a parent, including 0.
 
     Notes
     -----

@@ -92,7 +92,7 @@ class SequenceTSTR(SequenceMetric):
 
     See Also
     --------
-    skeval.utility.TSTR : The same of rows without order.
+    skeval.utility.TSTR : Evaluates a model on rows without an order.
 
     Notes
     -----

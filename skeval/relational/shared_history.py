@@ -70,8 +70,8 @@ class SharedHistoryShare(SubjectMetric):
 
     See Also
     --------
-    SubjectCopies : All rows, and exactly.
-    PerSubject : Distances of subjects, which see copies with every number changed.
+    SubjectCopies : Finds subjects whose rows are all copied exactly.
+    PerSubject : Computes distances of subjects, to find copies with changed numbers.
 
     Notes
     -----

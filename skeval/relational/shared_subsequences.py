@@ -59,8 +59,8 @@ class SharedSubsequences(SequenceMetric):
 
     See Also
     --------
-    NearestSequences : Histories that are copied with jitter.
-    skeval.privacy.ExactMatchShare : Rows on their own.
+    NearestSequences : Finds histories that are copied with noise.
+    skeval.privacy.ExactMatchShare : Finds copies of single rows.
 
     Notes
     -----

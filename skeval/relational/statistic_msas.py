@@ -38,8 +38,8 @@ class StatisticMSAS(ColumnSequenceMetric):
 
     See Also
     --------
-    InterRowMSAS : Changes from row to row.
-    AutocorrelationDifference : How long values persist.
+    InterRowMSAS : Compares the changes between consecutive rows.
+    AutocorrelationDifference : Compares how long values persist.
 
     Notes
     -----

@@ -32,8 +32,8 @@ class SchemaStructure(RelationalMetric):
 
     See Also
     --------
-    skeval.diagnostic.TableStructure : Columns and types of one table.
-    PrimaryKeyUniqueness, ReferentialIntegrity : Whether keys hold.
+    skeval.diagnostic.TableStructure : Checks the columns and types of one table.
+    PrimaryKeyUniqueness, ReferentialIntegrity : Check the keys.
 
     Notes
     -----

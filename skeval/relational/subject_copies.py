@@ -63,9 +63,9 @@ class SubjectCopies(SubjectMetric, ClaimTested):
 
     See Also
     --------
-    SharedHistoryShare : Most of the rows, rather than all, and numbers nearly equal.
-    PerSubject : Distances of subjects, which see copies with every number changed.
-    skeval.privacy.ExactMatchShare : Rows of one table.
+    SharedHistoryShare : Finds subjects with most rows copied, or copied with small changes.
+    PerSubject : Computes distances of subjects, to find copies with changed numbers.
+    skeval.privacy.ExactMatchShare : Finds copies of the rows of one table.
 
     Notes
     -----

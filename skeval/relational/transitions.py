@@ -59,7 +59,7 @@ class CoherenceSimilarity(ColumnSequenceMetric):
 
     See Also
     --------
-    TransitionSimilarity : What follows, given what was there.
+    TransitionSimilarity : Compares the next category, given the present category.
 
     Notes
     -----
@@ -162,7 +162,7 @@ class TransitionSimilarity(ColumnSequenceMetric):
 
     See Also
     --------
-    CoherenceSimilarity : Shares of pairs, which marginals are part of.
+    CoherenceSimilarity : Compares the frequencies of pairs of consecutive categories.
 
     Notes
     -----

@@ -151,8 +151,8 @@ class ModelRankAgreement(_ModelComparison):
 
     See Also
     --------
-    SelectionRegret : What disagreement costs.
-    TSTR : The scores themselves.
+    SelectionRegret : Loss from choosing a model by the synthetic data.
+    TSTR : Score of one model trained on synthetic data.
     FeatureImportanceAgreement : Whether models use the same columns.
 
     Notes
@@ -257,8 +257,8 @@ class SelectionRegret(_ModelComparison):
 
     See Also
     --------
-    ModelRankAgreement : Whether all models keep their order.
-    TSTS : The scores that the choice is made by.
+    ModelRankAgreement : Whether both tables rank all models in the same order.
+    TSTS : The scores by which the model is chosen.
 
     Notes
     -----

@@ -70,8 +70,8 @@ class CalibrationPreservation(SeveralModels):
 
     See Also
     --------
-    TSTR : How well models tell cases apart; ``scoring="brier"`` sees both.
-    FairnessGap : How models treat groups.
+    TSTR : Discrimination of the models. ``scoring="brier"`` also depends on calibration.
+    FairnessGap : Differences of the errors of a model between groups.
 
     Notes
     -----

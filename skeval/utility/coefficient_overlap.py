@@ -87,9 +87,9 @@ class CoefficientOverlap(TargetMetric):
 
     See Also
     --------
-    MeanCIOverlap : The same of column means.
-    FeatureImportanceAgreement : The same question for models that predict.
-    skeval.fidelity.CorrelationSimilarity : Pairs of columns, without a regression.
+    MeanCIOverlap : The overlap of the intervals of column means.
+    FeatureImportanceAgreement : Compares the importance of features in predictive models.
+    skeval.fidelity.CorrelationSimilarity : Compares correlations of pairs of columns.
 
     Notes
     -----

@@ -145,8 +145,8 @@ class PrecisionEfficacy(_Efficacy):
 
     See Also
     --------
-    RecallEfficacy : The mirror, at a fixed precision.
-    AugmentationGain : The gain in any score.
+    RecallEfficacy : Recall at a fixed precision.
+    AugmentationGain : Improvement of any score.
 
     Notes
     -----
@@ -207,8 +207,8 @@ class RecallEfficacy(_Efficacy):
 
     See Also
     --------
-    PrecisionEfficacy : The mirror, at a fixed recall.
-    AugmentationGain : The gain in any score.
+    PrecisionEfficacy : Precision at a fixed recall.
+    AugmentationGain : Improvement of any score.
 
     Notes
     -----

@@ -226,9 +226,9 @@ default="demographic_parity"
 
     See Also
     --------
-    EqualizedOddsImprovement : The change of equalized odds alone, on a scale around 0.5.
-    TSTR : How good the models are.
-    CalibrationPreservation : Whether probabilities keep their meaning.
+    EqualizedOddsImprovement : Change of equalized odds, on a scale where 0.5 means no change.
+    TSTR : Score of the models on holdout data.
+    CalibrationPreservation : Compares the calibration of predicted probabilities.
 
     Notes
     -----
@@ -327,8 +327,8 @@ class EqualizedOddsImprovement(_GroupMetric):
 
     See Also
     --------
-    FairnessGap : The gap itself, by other criteria too.
-    TSTR : How good the models are.
+    FairnessGap : The gap itself, also for other criteria.
+    TSTR : Score of the models on holdout data.
 
     Notes
     -----

@@ -83,8 +83,8 @@ class GlobalUtility(Metric):
 
     See Also
     --------
-    TSTR : One target, any score.
-    skeval.fidelity.ContingencySimilarity : Pairs of columns, without a model.
+    TSTR : Evaluates one target with any score.
+    skeval.fidelity.ContingencySimilarity : Compares pairs of columns, without a model.
 
     Notes
     -----

@@ -95,9 +95,9 @@ class FeatureImportanceAgreement(ScoredMetric):
 
     See Also
     --------
-    TSTR : Whether the models predict as well.
-    ModelRankAgreement : Whether several models keep their order.
-    CoefficientOverlap : The effects of columns, with their uncertainty.
+    TSTR : Compares how well the models predict.
+    ModelRankAgreement : Whether both tables rank several models in the same order.
+    CoefficientOverlap : Compares regression coefficients with their intervals.
 
     Notes
     -----

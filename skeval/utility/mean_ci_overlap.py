@@ -53,8 +53,8 @@ class MeanCIOverlap(Metric):
 
     See Also
     --------
-    CoefficientOverlap : The same of regression coefficients.
-    skeval.fidelity.StatisticSimilarity : Means and other statistics, without intervals.
+    CoefficientOverlap : The overlap of the intervals of regression coefficients.
+    skeval.fidelity.StatisticSimilarity : Compares means and other statistics, without intervals.
 
     Notes
     -----

@@ -250,8 +250,8 @@ class TRTS(_OnSynthetic):
 
     See Also
     --------
-    TSTR : The mirror, which says what the synthetic table costs.
-    TSTS : The same tested rows, and a model of the others.
+    TSTR : The reverse, trained on synthetic rows and tested on holdout rows.
+    TSTS : The same tested rows, with a model trained on the other synthetic rows.
 
     Notes
     -----
@@ -304,9 +304,9 @@ class TSTS(_OnSynthetic):
 
     See Also
     --------
-    TSTR : The same on real rows.
-    TRTS : The same tested rows, and a model of train.
-    SelectionRegret : What it costs to choose a model by such scores.
+    TSTR : The model trained on synthetic rows, tested on real rows.
+    TRTS : The same tested rows, with a model trained on the training data.
+    SelectionRegret : Loss from choosing a model by such scores.
 
     Notes
     -----
@@ -361,9 +361,9 @@ class AugmentationGain(_Transfer):
 
     See Also
     --------
-    TSTR : Synthetic rows in place of the real ones.
-    PrecisionEfficacy : The gain in precision at a fixed recall.
-    RecallEfficacy : The gain in recall at a fixed precision.
+    TSTR : Trains on synthetic rows instead of real rows.
+    PrecisionEfficacy : Improvement of the precision at a fixed recall.
+    RecallEfficacy : Improvement of the recall at a fixed precision.
 
     Notes
     -----

@@ -182,11 +182,11 @@ class TrainShareScreen(DrawnScreen):
 class DCROverfittingProtection(TrainShareScreen):
     r"""Protection against overfitting, measured by the distance to the closest record (DCR).
 
-    For each synthetic row, the metric finds the nearest training row and the nearest holdout row. A
-    generator that learned the population and did not memorize its training rows produces rows that
-    are equally often closer to a training row and to a holdout row. The score decreases with the
-    fraction of synthetic rows that are closer to a training row. It ranges from 0 (all rows are
-    closer) to 1 (no more than expected by chance). Higher is better.
+    For each synthetic row, the metric finds the nearest training row and the nearest holdout row.
+    If the generator learned the population and did not memorize its training rows, about half of
+    the synthetic rows are closer to a training row (for tables of equal sizes). The score decreases
+    with the fraction of synthetic rows that are closer to a training row. It ranges from 0 (all
+    rows are closer) to 1 (no more than expected by chance). Higher is better.
 
     Parameters
     ----------
@@ -211,9 +211,9 @@ class DCROverfittingProtection(TrainShareScreen):
 
     See Also
     --------
-    DCRShare : The share itself, over several groups of columns.
-    DCRPercentile : How near the nearest synthetic rows come.
-    HoldoutDistanceRatio : Median distances to train, synthetic over holdout.
+    DCRShare : The fraction itself, also for groups of columns.
+    DCRPercentile : Percentile of the distances to the closest training row.
+    HoldoutDistanceRatio : Ratio of the median distances of synthetic and holdout rows.
 
     Notes
     -----
@@ -225,12 +225,12 @@ class DCROverfittingProtection(TrainShareScreen):
 
     At equal sizes, this is ``2 (1 - p)``. For example, a score of 0.5 means that 75% of the rows
     are closer to the training data. With ``chance="half"``, the score is the published ``min(1, 2
-    (1 - p))`` at any sizes, averaged over several draws. With three times more training than
-    holdout rows, a score of 0.5 is then expected by chance. The metric gives an
-    :class:`~skeval.exceptions.UnequalSizesWarning` if one table has more than ten times the rows of
-    the other, or more than twice the rows and a published option does not account for it. A
-    fraction clearly below ``pi`` indicates no extra protection, but mode collapse or
-    shift.
+    (1 - p))`` for tables of any sizes. With `num_iterations` above 1, the scores of the iterations
+    are averaged. With three times more training than holdout rows, a score of 0.5 is then expected
+    by chance. The metric gives an :class:`~skeval.exceptions.UnequalSizesWarning` if one table has
+    more than ten times the rows of the other, or more than twice the rows and a published option
+    does not account for it. A fraction clearly below ``pi`` does not mean extra protection. It
+    indicates mode collapse or shift.
 
     The p-value is one-sided. If the generator memorized nothing, all choices of the training rows
     among the N real rows are equally likely, given the synthetic rows. The fraction then has the
@@ -239,12 +239,12 @@ class DCROverfittingProtection(TrainShareScreen):
     .. math:: \pi (1 - \pi) \frac{N}{N - 1} \left(\sum_j a_j^2 - \frac{1}{N}\right)
 
     where :math:`a_j` is the fraction of synthetic rows whose nearest real row is j, with ties
-    divided evenly. The baseline is the mean score under this null hypothesis. It is below 1 because
-    the score is clipped at 1. The standard error counts real rows and not synthetic rows, because
-    many synthetic rows around one real row are one piece of evidence. The p-value uses the normal
-    approximation. If :math:`\sum_j a_j^2` exceeds 0.01, most synthetic rows are close to few real
-    rows, and the fraction is compared with random choices instead. ``scale="reference"`` has no
-    null distribution and no interval.
+    divided evenly. The baseline is the mean score under this null hypothesis. The baseline is below
+    1 because the score is clipped at 1. The standard error counts real rows and not synthetic rows,
+    because many synthetic rows around one real row are one piece of evidence. The p-value uses the
+    normal approximation. If :math:`\sum_j a_j^2` exceeds 0.01, most synthetic rows are close to few
+    real rows, and the fraction is compared with random choices instead. ``scale="reference"`` has
+    no null distribution and no interval.
 
     ``details["closer_to_training"]`` and ``details["closer_to_holdout"]`` are the two fractions of
     the SDMetrics breakdown, which ``details["sdmetrics"]`` contains under its original keys.

@@ -104,7 +104,7 @@ class SinglingOutRisk(ResidualRiskMetric):
 
     See Also
     --------
-    LinkabilityRisk : Two parts of a record lead to the same synthetic row.
+    LinkabilityRisk : Links two parts of a record to the same synthetic row.
     InferenceRisk : A sensitive attribute of a record is guessed.
     AnonymeterRisk : The largest of all three risks.
     ReplicatedUniques : Rows that are unique in the training and in the synthetic data.
