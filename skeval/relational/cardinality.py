@@ -100,9 +100,10 @@ class CardinalityShapeSimilarity(_Cardinality):
     Parents without children count as 0. A key that is missing or does not match a row counts for no
     parent. The rows of a reference table are the same in all roles, but their number of children
     depends on the size of the child table. Therefore these counts are scaled to the number of
-    training children. The metric does not evaluate *which* parents have many children, nor the
-    values of the children. A database with shuffled links scores 1. ``details["histograms"]``
-    contains the counts in bins of at least ten parents of each real table.
+    training children. The metric does not evaluate *which* parents have many children, and it does
+    not evaluate the values of the children. Therefore, a database with shuffled links scores 1.
+    ``details["histograms"]`` contains the counts in bins of at least ten parents of each real
+    table.
 
     References
     ----------
@@ -154,10 +155,11 @@ class CardinalityStatisticSimilarity(_Cardinality):
 
     Notes
     -----
-    ``max(0, 1 - |f(train) - f(synthetic)| / (max(train) - min(train)))`` for the numbers of
-    children. Parents without children count as 0. Counts of reference tables are scaled as in
-    :class:`CardinalityShapeSimilarity`. If all training parents have the same number of children
-    for a key, the key has no score, and a warning is issued.
+    For the statistic f of the numbers of children, the score of a foreign key is ``max(0, 1 -
+    |f(train) - f(synthetic)| / (max(train) - min(train)))``. Parents without children count as 0.
+    Counts of reference tables are scaled as in :class:`CardinalityShapeSimilarity`. If all training
+    parents have the same number of children for a key, the key has no score, and a warning is
+    issued.
 
     References
     ----------

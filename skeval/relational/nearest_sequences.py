@@ -83,9 +83,9 @@ class NearestSequences(SequenceMetric):
     distance is the mean of the differences (between 0 and 1) of the features, as in the space
     "gower". Let :math:`d_S(x)` be the distance of a real sequence x to the nearest synthetic
     sequence and :math:`d_R(x)` the distance to the nearest other real sequence, from the training
-    data or the holdout. The ratio of a subject is the minimum of :math:`d_S(x) / d_R(x)` over its
-    sequences. The value is the fraction of training subjects with a ratio below 1, and the baseline
-    is the same fraction of the holdout subjects.
+    data or the holdout. The ratio of a subject is the minimum of :math:`d_S(x) / d_R(x)` over the
+    sequences of the subject. The value is the fraction of training subjects with a ratio below 1,
+    and the baseline is the same fraction of the holdout subjects.
 
     The test uses the 4, 5, 6, 8, 10, ... subjects with the smallest ratios, up to half of all
     subjects, and checks whether they include more training subjects than expected by chance. Its
@@ -96,9 +96,9 @@ class NearestSequences(SequenceMetric):
     among thousands cannot give a p-value below 1/16, but the fact counts them.
 
     ``details["closer_to_train"]`` is the fraction of synthetic sequences that are closer to the
-    training data than to the holdout (DCR share). It is one half on average only if both have the
-    same size. ``details["median_distance"]`` contains the median distances from the synthetic
-    sequences to both.
+    training data than to the holdout (DCR share). This fraction is one half on average only if the
+    training data and the holdout have the same size. ``details["median_distance"]`` contains the
+    median distances from the synthetic sequences to both.
 
     Training data and holdout must contain whole sequences. If rows were split at random, the longer
     parts in the larger table are more similar to synthetic sequences, which looks like a leak.

@@ -77,8 +77,8 @@ class CalibrationPreservation(SeveralModels):
     -----
     The expected calibration error (ECE) is the mean over bins of the absolute difference between
     the mean probability and the fraction of correct predictions. The value is ``1 - |ECE of TSTR -
-    ECE of TRTR|``. The baseline is 1, the value of the training data in place of the synthetic
-    data. A new real sample scores close to 1.
+    ECE of TRTR|``. The baseline is 1, which is the value for the training data in place of the
+    synthetic data. A new real sample scores close to 1.
 
     The metric measures change, not quality. If both models are badly calibrated, the value may be
     1. The sign of ``details["ece"]["difference"]`` indicates which model is worse.

@@ -157,8 +157,9 @@ class PrecisionEfficacy(_Efficacy):
     with the holdout precisions of the model trained on training and synthetic rows and of the model
     trained on training rows only. The baseline is 0.5. ``details`` contains both precisions, the
     recalls that the thresholds reach on the holdout, and the thresholds. The threshold has the
-    smallest training recall that is not below the fixed recall. If there is none, it is 1. The
-    interval is computed from bootstrap samples of holdout rows at these thresholds.
+    smallest training recall that is not below the fixed recall. If there is no such threshold, the
+    threshold is 1. The interval is computed from bootstrap samples of holdout rows at these
+    thresholds.
 
     References
     ----------

@@ -238,10 +238,10 @@ class _OnSynthetic(_Transfer):
 class TRTS(_OnSynthetic):
     """Score on synthetic data of a model trained on real data (train real, test synthetic).
 
-    The score is high if the patterns of real rows are also valid for synthetic rows. It is the
+    The score is high if the patterns of real rows are also valid for synthetic rows. TRTS is the
     counterpart of :class:`TSTR`. A generator that draws only typical rows of each class makes rows
-    that are easier than real rows. The score may then be near 1 although TSTR is low. Always report
-    it together with TSTR.
+    that are easier than real rows. TRTS may then be near 1 although TSTR is low. Always report both
+    scores together.
 
     Warnings
     --------
@@ -310,8 +310,8 @@ class TSTS(_OnSynthetic):
 
     Notes
     -----
-    The baseline is TRTR. A value above it is too optimistic for real rows. The parts are stratified
-    by label.
+    The baseline is TRTR, the score of a model trained on real rows on the holdout. A value above
+    the baseline is too optimistic for real rows. The parts are stratified by label.
 
     References
     ----------
@@ -345,9 +345,10 @@ class TSTS(_OnSynthetic):
 class AugmentationGain(_Transfer):
     r"""Gain in the score on holdout data when synthetic rows are added to the training data.
 
-    A team keeps its real rows and adds synthetic rows to get a better model. The score is 0 if they
-    change nothing, which is typical, because a generator adds no information to its training rows
-    except its assumptions. Below 0, the synthetic rows make the model worse. Higher is better.
+    A team keeps its real rows and adds synthetic rows to get a better model. The score is 0 if the
+    added rows change nothing. This is typical, because a generator adds only its assumptions to the
+    information of its training rows. Below 0, the synthetic rows make the model worse. Higher is
+    better.
 
     Parameters
     ----------
@@ -373,8 +374,8 @@ class AugmentationGain(_Transfer):
 
     with the opposite sign for losses, so that higher values are better. The baseline is 0.
     ``details["scaled"]`` is half of the value plus 1/2, which is in [0, 1] for scores in [0, 1].
-    The interval is computed from bootstrap samples of holdout rows, which are the same for both
-    models.
+    The interval is computed from bootstrap samples of holdout rows. Both models use the same
+    samples.
 
     References
     ----------
