@@ -29,10 +29,18 @@ def _version(shown: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, metavar="", help="Show the version."
+        ),
     ] = False,
     debug: Annotated[
-        bool, typer.Option(DEBUG, help="Show the traceback of an error. It may quote data.")
+        bool,
+        typer.Option(
+            DEBUG,
+            metavar="",
+            help="Show the traceback of an error. The traceback may contain real data.",
+        ),
     ] = False,
 ) -> None:
     """Define the global options."""

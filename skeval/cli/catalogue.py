@@ -119,7 +119,7 @@ def _print_questions() -> None:
 def explain(
     name: Annotated[str, typer.Argument(help="Name of a class, or of a metric in scores.")],
 ) -> None:
-    """Explain a metric: its measure, scale, attacker and references."""
+    """Explain a metric: what it measures, its scale, attacker and references."""
     console = Console(soft_wrap=True, highlight=False)
     for line in explanation_lines(name):
         console.print(line, markup=False)
@@ -178,22 +178,29 @@ def _explained_metric(name: str, proper: str, names: Names) -> Iterator[str]:
     yield ""
     yield head.strip()
     yield ""
-    yield f"Scale       {number(low)} to {number(high)}; {tags.direction}."
+    facts = {"Scale": f"{_bound(low)} to {_bound(high)}; {tags.direction}."}
     if tags.evidence:
-        yield f"Evidence    {tags.evidence}."
-        yield f"Attacker    {_ATTACKERS[tags.evidence]}"
+        facts |= {"Evidence": f"{tags.evidence}.", "Attacker": _ATTACKERS[tags.evidence]}
     if tags.needs:
-        yield f"Needs       {', '.join(sorted(tags.needs))}."
+        facts["Needs"] = f"{', '.join(sorted(tags.needs))}."
     if names.short:
-        yield f"In scores   {', '.join(names.short)}."
+        facts["Name in results"] = f"{', '.join(names.short)}."
     for source, others in names.elsewhere.items():
-        yield f"{source:11} {', '.join(others)}."
+        facts["Short names" if source == "in short" else f"Name in {source}"] = (
+            f"{', '.join(others)}."
+        )
     if proper in names.short and (changed := parameters_in_preset(proper)):
-        yield f"In suites   {changed}."
+        facts["In suites"] = f"{changed}."
+    wide = max(map(len, facts)) + 2
+    yield from (f"{label:{wide}}{fact}" for label, fact in facts.items())
     for section in ("Parameters", "Warnings", "Notes", "References"):
         if section in parts:
             yield ""
             yield f"{section}\n{parts[section]}"
+
+
+def _bound(end: float) -> str:
+    return f"{end:,.0f}" if float(end).is_integer() else number(end)
 
 
 def _documentation(kind: type[Metric]) -> str:

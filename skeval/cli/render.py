@@ -21,7 +21,9 @@ def render(
         bool, typer.Option("--short", help="Include only page 1, all numbers and the provenance.")
     ] = False,
 ) -> None:
-    """Write the report of saved scores, or of a PDF report, without the tables.
+    """Write a report from saved scores or from an existing PDF report.
+
+    The tables are not needed.
 
     The title and other settings of a PDF report are kept unless options override them.
     """

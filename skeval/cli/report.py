@@ -103,7 +103,7 @@ def demo(
     rows: Annotated[int, typer.Option(help="Number of flights to use.", min=100)] = 10_000,
     seed: Seed = 0,
 ) -> None:
-    """Write a report of real flight data and of synthetic data from a Gaussian copula."""
+    """Evaluate a Gaussian copula on real flight data and write a report."""
     from sklearn.model_selection import train_test_split
 
     from skeval.datasets import load_flights

@@ -52,7 +52,7 @@ def write_schema(
     encoding: Encoding = None,
     decimal: Decimal = None,
 ) -> None:
-    """Print the type of each column with the reason, and types that may be wrong."""
+    """Print the inferred type of each column and why. Types that may be wrong are marked."""
     from skeval.cli.inputs import (
         check_columns,
         check_no_kinds,

@@ -29,7 +29,7 @@ def verify(
         ),
     ] = None,
 ) -> None:
-    """Check that a PDF report was not changed, and that scores were computed from these files.
+    """Check that a PDF report was not changed, and that scores were computed from the given files.
 
     The exit code is 1 if the report was changed, or if one of the files is not among the inputs.
     """

@@ -49,15 +49,15 @@ ColumnKey = tuple[str, ...] | None
 
 @declared
 class RelabelledTest(Metric):
-    """Base class of metrics whose p-value is based on random relabellings of the real rows.
+    """Base class of metrics whose p-value is based on random relabelings of the real rows.
 
     Parameters
     ----------
     n_permutations : int, default=1999
-        Number of random relabellings of the real rows for the p-value. Fewer are used if many of
+        Number of random relabelings of the real rows for the p-value. Fewer are used if many of
         them reach the observed value, and none if the p-value is known exactly.
     random_state : int, default=0
-        Seed of the relabellings.
+        Seed of the relabelings.
     """
 
     _: KW_ONLY
@@ -141,13 +141,13 @@ class NeighborMetric(RowMetric):
     Parameters
     ----------
     space : "gower", "euclidean" or transformer, default="gower"
-        Distance between rows: the mean over columns of capped differences, or the Euclidean
-        distance of a matrix.
+        Distance between rows: the mean over columns of differences between 0 and 1, or the
+        Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
         Columns to use in space "gower". By default all columns. An int selects the first *n* of
         them, a list selects columns by name.
     random_state : int, default=0
-        Seed of samples, relabellings, and resamples for an interval.
+        Seed of samples, relabelings, and resamples for an interval.
     n_jobs : int, optional
         Number of threads, as in joblib. The results do not depend on it.
     """
@@ -201,8 +201,8 @@ class AccumulationMetric(NeighborMetric):
         (it is 1), or the largest observed distance between training and synthetic rows. With
         "observed", a single distant row makes all other rows appear close.
     space : "gower", "euclidean" or transformer, default="gower"
-        Distance between rows: the mean over columns of capped differences, or the Euclidean
-        distance of a matrix. Spaces other than "gower" require ``scale="observed"``.
+        Distance between rows: the mean over columns of differences between 0 and 1, or the
+        Euclidean distance of a matrix. Spaces other than "gower" require ``scale="observed"``.
     """
 
     area: ClassVar[str]

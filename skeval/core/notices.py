@@ -26,7 +26,10 @@ def pooled_notices(context: Context, space: Any) -> tuple[PooledLevelsWarning, .
         for name, n in n_cells.items()
         if name in context.levels and n - 2 < len(context.levels[name])
     ]
-    text = f"rare categories share features of the matrix through hashing: {', '.join(pooled)}."
+    text = (
+        "rare categories of these columns were pooled, because there are more categories than the "
+        f"metric can distinguish: {', '.join(pooled)}."
+    )
     return (PooledLevelsWarning(text),) if pooled else ()
 
 

@@ -46,8 +46,8 @@ class ContingencySimilarity(PairMetric):
         Whether pairs of two numerical or datetime columns are used. The report of SDMetrics uses
         :class:`CorrelationSimilarity` for these pairs instead.
     strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
-        Bins of equal width, or bins with equal fractions of the training rows. A value that fills
-        at least a fraction of ``1 / n_bins`` has a separate bin, except with "-plain", see
+        Bins of equal width, or bins with equal fractions of the training rows. A value in at least
+        ``1 / n_bins`` of the rows gets its own bin (not with "-plain"). See
         :class:`~skeval.tables.Discretizer`.
     random_state : int, default=0
         Seed of the sample of rows.
@@ -67,16 +67,15 @@ class ContingencySimilarity(PairMetric):
     -----
     The value is ``mean_{i<j} (1 - sum_c |p_c - q_c| / 2)`` over the joint cells c of two columns,
     which is the mean of the off-diagonal scores of :class:`SimilarityMatrix`. Both tables use the
-    bins of the training data, of which the outer bins are unbounded, so shifted or scaled columns
-    are in different cells. Categories after the 50 most frequent are pooled, and unseen categories
-    have a separate cell. `min_association` uses Cramer's V without bias correction.
+    bins of the training data, so shifted or scaled columns are in different cells. The outer bins
+    have no limit. All but the 50 most frequent categories are pooled, and unseen categories have a
+    separate cell. `min_association` uses Cramer's V without bias correction.
 
     Even a perfect table does not reach 1, in particular if there are many cells.
     ``details["ceiling"]`` contains the exact expected scores of the pairs if the rows of both
     tables are pooled and relabeled at random, and ``details["ceiling_value"]`` is their mean. The
-    score of a pair is at most the score of each of its columns, so an incorrect column lowers the
-    scores of all its pairs. Pairs of independent columns score well without any association, so
-    also use ``details["calibrated"]``.
+    score of a pair is at most the score of each of its columns, so a column with a wrong
+    distribution lowers the scores of all its pairs.
 
     References
     ----------

@@ -22,7 +22,7 @@ from skeval.utils.parameters import Columns
 
 @declared
 class KSComplement(Metric):
-    """Two-sample Kolmogorov-Smirnov similarity of numerical and datetime columns.
+    """Kolmogorov-Smirnov similarity of numerical, datetime and boolean columns.
 
     For each numerical, datetime or boolean column, the score is one minus the maximum vertical
     distance between the cumulative distribution functions of the training and the synthetic data.
@@ -37,23 +37,23 @@ class KSComplement(Metric):
 
     Warnings
     --------
-    The statistic is not sensitive to the tails. In coarse data, a shift by one step of the grid is
-    a large difference.
+    The statistic is not sensitive to the tails. If values are on a coarse grid, a shift by one step
+    changes the score much.
 
     See Also
     --------
-    WassersteinDistance : Depends on how far values differ, not on how many.
-    TVComplement : Categorical columns.
-    QuantileMSE : Fractions between quantiles.
+    WassersteinDistance : Depends on how far values differ, and not only on how many differ.
+    TVComplement : A similarity of categorical columns.
+    QuantileMSE : Compares the fractions of rows between quantiles.
 
     Notes
     -----
     The score of a column is ``1 - sup_x |F_train(x) - F_synthetic(x)|``. Missing values are
     ignored, so a column can score 1 although its fraction of missing values differs. The p-values
-    (``details["p_values"]``) use the holdout if there is one. With the training data, to which the
-    generator was fitted, they are conservative. ``details["p_values_against"]`` specifies the rows.
-    The p-value of the result is the smallest p-value of a column, multiplied by the number of
-    columns.
+    (``details["p_values"]``) use the holdout if there is one. Without a holdout, the training data
+    are used. Then the p-values are too large, because the generator was fitted to these rows.
+    ``details["p_values_against"]`` states which table was used. The p-value of the result is the
+    smallest p-value of a column, multiplied by the number of columns.
 
     References
     ----------

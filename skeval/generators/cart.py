@@ -31,11 +31,11 @@ class SequentialCART(Sampler):
     Statistical offices use this method, and it often works well for tables of mixed types. The
     first column is sampled from its training values. Each further column is sampled from the
     training values in the leaf that the row reaches with its previous columns. Interactions and
-    rules of few columns are preserved. Structure that small leaves cannot represent is lost.
+    rules of few columns are preserved. Other structure is lost, in particular with large leaves.
 
-    It is not private, with or without smoothing. Cells are unchanged training values, including
-    rare ones. Rows with few similar rows are reproduced almost completely. Larger leaves reduce the
-    number of such rows.
+    The generator is not private, with or without smoothing. Without smoothing, all cells are
+    training values, including rare ones. Rows with few similar rows are reproduced almost
+    completely. Larger leaves reduce the number of such rows.
 
     Parameters
     ----------
@@ -44,9 +44,10 @@ class SequentialCART(Sampler):
     max_depth : int or None, default=None
         Maximum depth of a tree. If None, the depth is not limited.
     max_levels : int, default=50
-        Maximum number of categories that the tree of a column distinguishes. The most frequent
-        categories are used, and fewer than half the number of rows. The tree treats the remaining
-        categories as one, but they are still sampled with their frequencies in the leaf.
+        Maximum number of categories that the tree of a column distinguishes. At most this number,
+        and fewer than half the number of rows, are distinguished, the most frequent first. The tree
+        treats the remaining categories as one, but they are still sampled with their frequencies in
+        the leaf.
     smoothing : bool, default=False
         Whether numbers, dates and durations are sampled between a training value of the leaf and
         the next lower or higher value, on the grid of the column (integers, decimals, full days).
@@ -76,9 +77,10 @@ class SequentialCART(Sampler):
     reduces the variance of the rank among the training values, so long tails and infinite values
     have no influence. A missing value has a rank far below all others, so a tree separates missing
     values first. For a category, the tree reduces the Gini impurity, and missing is a separate
-    category. If a tree splits on a category, its values are ordered by the mean target of their
-    rows. This order finds the best binary split if the target is a number or has two categories. If
-    the target has more categories, the mean of their frequency ranks is used.
+    category. If a tree splits on a categorical column, the categories are ordered by the mean
+    target of their rows. This order finds the best binary split if the target is a number or has
+    two categories. If the target has more categories, they are ordered by the mean frequency rank
+    of the target categories.
 
     References
     ----------

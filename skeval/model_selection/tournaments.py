@@ -260,10 +260,11 @@ def tournament(
     by : str
         The metric of the suite that ranks the generators.
     constraint : Policy, optional
-        Requirements for a recommendation. By default, no leak may be found if the suite contains
-        privacy metrics. Leaks are tested in each fold. Requirements apply to the means over folds.
+        Requirements for a recommendation. By default, a generator is recommended only if no leak is
+        found (if the suite contains privacy metrics). Leaks are tested in each fold. Requirements
+        apply to the means over folds.
     level : float, default=0.05
-        Probability of at least one false difference between generators.
+        Significance level of all comparisons together.
     cv, n_samples, schema, groups, stratify, random_state, n_jobs, memory
         As in :func:`cross_validate_generator`.
 

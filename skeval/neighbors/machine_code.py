@@ -54,7 +54,9 @@ class CompilingOnce(event.Listener):
         function = compiling.data["dispatcher"].py_func
         if not self.said and function.__module__.startswith("skeval."):
             self.said = True
-            logging.getLogger("skeval").warning("compiling the search once, for about 20 s.")
+            logging.getLogger("skeval").warning(
+                "the first use compiles the neighbor search, which takes about 20 s."
+            )
 
     def on_end(self, compiling: event.Event) -> None:
         """Do nothing."""

@@ -81,9 +81,9 @@ class ExactMatchShare(CopyScreen, ClaimTested):
 
     See Also
     --------
-    IdenticalMatchShare : The share of distinct rows.
-    NearDuplicateShare : Copies with a digit or a word changed.
-    NewRowShare : Rows that match no train row within a tolerance.
+    IdenticalMatchShare : The fraction of distinct rows instead of all rows.
+    NearDuplicateShare : Also finds copies with small changes.
+    NewRowShare : Fraction of rows that do not match a training row within a tolerance.
 
     Notes
     -----
@@ -92,13 +92,14 @@ class ExactMatchShare(CopyScreen, ClaimTested):
     .. math:: m(S, T) = \frac{|\{s \in S: s \in T\}|}{|S|}, \qquad
         m_\mathrm{multiset}(S, T) = \frac{\sum_v \min(c_S(v), c_T(v))}{|S|}
 
-    and "unique" is the first one for distinct rows. The comparison uses values and not spellings,
-    so 1 equals 1.0, and a missing value equals a missing value.
+    and "unique" is :math:`m` for distinct rows. The comparison uses values and not spellings, so 1
+    equals 1.0, and a missing value equals a missing value.
 
     The baseline is the fraction of holdout rows that match a training row, ``m(H, T)``, that is,
-    the value for real rows. With "multiset" and "unique" it depends on the number of rows, and both
-    tables are reduced to the smaller size. If the holdout is the smaller table,
-    ``details["at_baseline_size"]`` is the value of a sample of the synthetic rows of its size.
+    the value for real rows. With "multiset" and "unique" the fraction depends on the number of
+    rows, so both tables are reduced to the smaller size. If the holdout is the smaller table,
+    ``details["at_baseline_size"]`` is the value of a sample of the synthetic rows with the size of
+    the holdout.
 
     The p-value is one-sided. If the generator memorized nothing, all choices of the training rows
     among the real rows are equally likely given the synthetic rows. The difference is compared with
@@ -113,25 +114,25 @@ class ExactMatchShare(CopyScreen, ClaimTested):
     generator without a leak may produce duplicates too. If the synthetic table contains more
     duplicates than the training data, it repeats few rows.
 
-    The ``fact`` reports copies at any p-value. It contains the number of synthetic rows that are
-    copies of training rows, the number of these that are unique in the training data, and the
+    The ``fact`` reports copies at any p-value. The fact contains the number of synthetic rows that
+    are copies of training rows, the number of these that are unique in the training data, and the
     number of copies of holdout rows. Rows are equal in this count if only letter case or spaces of
     categories and texts differ, or if a number has more decimals than the real numbers of the
     column.
 
     If all columns are compared, ``copies`` contains the number of unique training rows that occur
-    in the release, and the number that is expected by chance at most, given how often real rows
-    repeat. :meth:`skeval.SuiteResult.verdict` evaluates it. If the number does not exceed this
-    maximum, ``copies`` searches for rows with a changed value: rows without one column, without
-    cells that are missing or do not occur in a real row, or without any one or two cells. It lists
-    them if there are more than expected by chance. It also lists a single training row that the
-    release repeats many times with different values in one column. In a table of few columns, it
-    does not find a few changed copies, because real rows agree to the same extent. ``copies`` also
-    lists each column in which the release repeats one value of a single training row more often
-    than 19 of 20 releases of new rows would. Finally, ``copies`` contains the identifiers of
-    training records, that is, values of ID columns, and of categories that are nearly all unique,
-    such as names and e-mails. Counters and other values that can be guessed are not identifiers.
-    Numbers are identifiers if the schema declares their column as an ID column.
+    in the release, and the largest number that is expected by chance, given how often real rows
+    repeat. :meth:`skeval.SuiteResult.verdict` evaluates these numbers. If the number does not
+    exceed this maximum, ``copies`` searches for rows with a changed value: rows without one column,
+    without cells that are missing or do not occur in a real row, or without any one or two cells.
+    ``copies`` lists such rows if there are more than expected by chance. It also lists a single
+    training row that the release repeats many times with different values in one column. In a table
+    of few columns, a few changed copies are not found, because real rows agree to the same extent.
+    ``copies`` also lists each column in which the release repeats one value of a single training
+    row more often than 19 of 20 releases of new rows would. Finally, ``copies`` contains the
+    identifiers of training records, that is, values of ID columns, and of categories that are
+    nearly all unique, such as names and e-mails. Counters and other values that can be guessed are
+    not identifiers. Numbers are identifiers if the schema declares their column as an ID column.
 
     With a holdout, ``details["epsilon"]`` contains lower bounds of the generator's epsilon at
     `delta` and 95% confidence, for one row more or less (``add_remove``) and for one exchanged row
@@ -292,18 +293,19 @@ class IdenticalMatchShare(ExactMatchShare):
 
     See Also
     --------
-    ExactMatchShare : The share of rows; explains p-value and details.
-    NearDuplicateShare : Copies with a digit or a word changed.
+    ExactMatchShare : The fraction of all rows. Describes the p-value and the details.
+    NearDuplicateShare : Also finds copies with small changes.
 
     Notes
     -----
     .. math:: \frac{|\mathrm{set}(S) \cap \mathrm{set}(T)|}{|\mathrm{set}(S)|}
 
-    ``details["syneval"]`` contains the numbers of SynEval: `ims_syn_train`, `train_test_ims` of the
-    holdout, and `passed`, which indicates that the first does not exceed the second. Half of all
-    tables without a leak do not pass. For everything else, see :class:`ExactMatchShare`. The
-    fraction decreases with the number of synthetic rows, because common rows occur first and rare
-    rows later. Therefore, compare it with the baseline.
+    ``details["syneval"]`` contains the numbers of SynEval: `ims_syn_train`, the same fraction of
+    the holdout (`train_test_ims`), and `passed`, which indicates whether the synthetic fraction is
+    at most the fraction of the holdout. Half of all tables without a leak do not pass. For
+    everything else, see :class:`ExactMatchShare`. The fraction decreases with the number of
+    synthetic rows, because common rows occur first and rare rows later. Therefore, compare the
+    fraction with the baseline.
 
     Examples
     --------

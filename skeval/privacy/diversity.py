@@ -110,8 +110,9 @@ class LDiversity(SensitiveMetric, ClusterableMetric):
 
     An attacker finds the rows that match an individual in the quasi-identifiers. If all these rows
     have the same diagnosis, the attacker learns the diagnosis without knowing the individual's row.
-    The value is the smallest number of distinct sensitive values in such a class. It is 1 if a
-    class reveals its value, and at most the number of values of the column. Higher is better.
+    The value is the smallest number of distinct sensitive values in such a class. The value is 1 if
+    a class reveals its sensitive value, and at most the number of values of the column. Higher is
+    better.
 
     Parameters
     ----------
@@ -134,9 +135,9 @@ class LDiversity(SensitiveMetric, ClusterableMetric):
 
     See Also
     --------
-    TCloseness : How far the values of a class are from those of the table.
+    TCloseness : Distance between the values of a class and the values of the table.
     KAnonymity : Size of the smallest class.
-    DisclosureProtection : An attack that reads the secret off a class.
+    DisclosureProtection : An attack that infers the sensitive attribute from a class.
 
     Notes
     -----
@@ -235,9 +236,9 @@ class TCloseness(SensitiveMetric):
 
     See Also
     --------
-    LDiversity : Fewest values of a class.
+    LDiversity : Smallest number of sensitive values in a class.
     KAnonymity : Size of the smallest class.
-    DisclosureProtection : An attack that reads the secret off a class.
+    DisclosureProtection : An attack that infers the sensitive attribute from a class.
 
     Notes
     -----

@@ -40,8 +40,8 @@ class HittingRate(RowMetric):
 
     An attacker knows a record approximately, for example the age within a few years and the income
     within a few thousand. A synthetic row that agrees with this may be mistaken for the record, and
-    its exact values for the true values. The value is 0 if no training row is hit and 1 if all are
-    hit. Lower is better.
+    the synthetic values for the true values. The value is 0 if no training row is hit and 1 if all
+    training rows are hit. Lower is better.
 
     Parameters
     ----------
@@ -55,9 +55,9 @@ class HittingRate(RowMetric):
 
     See Also
     --------
-    NewRowShare : The same boxes, seen from the synthetic rows.
-    EpsilonIdentifiability : Train rows with a synthetic row nearest.
-    NearDuplicateShare : A distance, rather than a tolerance in every column.
+    NewRowShare : Fraction of synthetic rows without a similar training row.
+    EpsilonIdentifiability : Fraction of training rows with a very close synthetic row.
+    NearDuplicateShare : Uses a distance instead of a tolerance in every column.
 
     Notes
     -----
@@ -67,7 +67,7 @@ class HittingRate(RowMetric):
 
     .. math:: |s_j - t_j| \le \tau\, \mathrm{range}_j
 
-    in all numbers. A missing value agrees with a missing one only. In a column without range,
+    in all numbers. A missing value agrees only with a missing value. In a column without range,
     numbers agree if they are equal. Bounds belong to the box, with a slack of 1e-9 ranges.
 
     The rate increases with the number of synthetic rows and decreases with the number of columns.
@@ -137,7 +137,7 @@ class NewRowShare(RowMetric, RelabelledTest):
 
     An attacker compares a synthetic row with known records. If a record agrees in every category
     and nearly in every number, the row is not new and may be that record. The value is 1 if all
-    rows are new and 0 if all match a training row. Higher is better.
+    rows are new and 0 if all rows match a training row. Higher is better.
 
     Parameters
     ----------
@@ -155,9 +155,9 @@ class NewRowShare(RowMetric, RelabelledTest):
 
     See Also
     --------
-    HittingRate : The same boxes, seen from the train rows.
-    ExactMatchShare : Rows that agree in every cell.
-    NearDuplicateShare : A distance, rather than a tolerance in every column.
+    HittingRate : Fraction of training rows with a similar synthetic row.
+    ExactMatchShare : Fraction of synthetic rows that equal a training row.
+    NearDuplicateShare : Uses a distance instead of a tolerance in every column.
 
     Notes
     -----
@@ -168,19 +168,19 @@ class NewRowShare(RowMetric, RelabelledTest):
     .. math:: |t_j - s_j| \le \mathrm{tol}\, |s_j|
 
     in all numbers. With "range", the bound is ``tol`` times the range of the column. A missing
-    value agrees with a missing one only. Bounds belong to the box, with a slack of a billionth.
+    value agrees only with a missing value. Bounds belong to the box, with a slack of a billionth.
 
     The fraction of new rows increases with the number of columns and decreases with the number of
     training rows. The baseline is the fraction of holdout rows that are new. ``details`` contains
     the fraction of synthetic rows that are new to the holdout (``new_to_holdout``), the difference
-    of the fractions that match the training data and the holdout (``difference``), its mean over
-    relabelings of the real rows (``expected``, not 0 if the tables have unequal sizes) and its
-    standard deviation (``null_standard_error``).
+    of the fractions that match the training data and the holdout (``difference``), the mean of this
+    difference over relabelings of the real rows (``expected``, not 0 if the tables have unequal
+    sizes) and its standard deviation over relabelings (``null_standard_error``).
 
     The p-value is one-sided. If the generator memorized nothing, all choices of the training rows
     among the real rows are equally likely given the synthetic rows. The difference is compared with
     the difference for random choices. A synthetic row that occurs twice is not additional evidence.
-    For a row with many matches, only the nearest ones are used, 16 or more, which rarely changes
+    For a row with many matches, only the nearest matches (16 or more) are used. This rarely changes
     the result. The interval is Wilson's interval for the fraction in a table of many more rows from
     this generator.
 

@@ -43,8 +43,9 @@ class IdentityDisclosure(ClassMetric):
 
     An attacker knows the quasi-identifiers of individuals (age, postcode, occupation), finds a
     synthetic row with the same values, and uses its other columns as the values of the individual.
-    A match counts only if these values are correct and informative, which a common value is not.
-    The value is 0 if no record is matched and 1 if all training records are. Lower is better.
+    A match counts only if these values are correct and informative (a common value is not
+    informative). The value is 0 if no record is matched and 1 if all training records are matched.
+    Lower is better.
 
     Parameters
     ----------
@@ -74,15 +75,15 @@ class IdentityDisclosure(ClassMetric):
 
     See Also
     --------
-    ReplicatedUniques : Matches only.
-    KMap : Fewest people of the population behind a synthetic row.
-    AttributeInferenceRisk : Guesses of one secret.
+    ReplicatedUniques : Counts only unique rows that match a unique row.
+    KMap : Smallest number of population rows that match a synthetic row.
+    AttributeInferenceRisk : Infers one sensitive attribute with a model.
 
     Notes
     -----
-    With f the size of the class of a train row s among the n train rows, F among the N people of
-    the population, I whether a synthetic row is in the class, R whether something is learned, and v
-    for `verified`, the value is the larger of
+    For a training row s, let f be the size of its class among the n training rows, and F the size
+    of its class among the N rows of the population. I is 1 if a synthetic row is in the class, R is
+    1 if something is learned, and v is `verified`. The value is the larger of
 
     .. math:: \frac{1}{N} \sum_s \frac{1}{f_s} \frac{1 + v}{2} I_s R_s, \qquad
               \frac{1}{n} \sum_s \frac{1}{F_s} \frac{1 + v}{2} I_s R_s
@@ -108,10 +109,11 @@ class IdentityDisclosure(ClassMetric):
     The baseline is the value for holdout rows that are attacked through the same synthetic table,
     each as if it were one more training row.
 
-    The p-value does not count hits, because a release of many copies has few more hits than others.
-    It uses the probability that the release is this close to the other columns of a record without
-    a leak. Let q be the fraction of all real rows that are at least as close to the value of the
-    record as the nearest of the m synthetic rows of the class. Such a match has a probability of 1
+    The p-value does not count hits, because a release with many copies has only a few more hits
+    than a release without copies. The test uses the probability that the release is this close to
+    the other columns of a record without a leak. Let q be the fraction of all real rows that are at
+    least as close to the value of the record as the nearest of the m synthetic rows of the class.
+    Such a match has a probability of 1
     - (1 - q)^m and counts minus its binary logarithm in bits. A missing match counts 0. The bits of
     all columns are summed. The test compares the bits of the training rows with the bits of the
     same number of random real rows. For the test, classes use bins of all real rows, so that
@@ -121,9 +123,9 @@ class IdentityDisclosure(ClassMetric):
 
     The interval is Wilson's interval for the number of rows that gives the variance of sums over
     classes, including the variance of the number of classes, because rows of a class are hit
-    together. In 3,000 simulations of training data and release, it contained the mean of each of 15
-    settings in at least 96% of them, while Wilson's interval for all rows is up to 20 times as
-    wide.
+    together. In 3,000 simulations of training data and release for each of 15 settings, the
+    interval contained the mean in at least 96% of the simulations. Wilson's interval for all rows
+    is up to 20 times as wide.
 
     References
     ----------

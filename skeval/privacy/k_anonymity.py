@@ -62,9 +62,9 @@ class KAnonymity(SmallestClassMetric):
 
     See Also
     --------
-    KMap : Counts people of the population instead of synthetic rows.
-    ReplicatedUniques : Rows that are unique in train and in the release.
-    LDiversity, TCloseness : How sensitive values are distributed within the classes.
+    KMap : Counts rows of the population instead of synthetic rows.
+    ReplicatedUniques : Rows that are unique in the training and in the synthetic data.
+    LDiversity, TCloseness : Measure the sensitive values within the classes.
 
     Notes
     -----

@@ -48,7 +48,8 @@ class NearDuplicateShare(CopyScreen):
         it is the 1st percentile of the distances of training rows to their nearest other training
         row.
     space : "gower", "euclidean" or transformer, default="gower"
-        The mean over columns of capped differences, or Euclidean distance of a matrix.
+        Distance between rows: the mean over columns of differences between 0 and 1, or the
+        Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
         Columns to compare. None uses all columns except IDs, including free text. An int uses the
         first columns, and a list the named ones. Columns that can be measured define the distance
@@ -66,9 +67,9 @@ class NearDuplicateShare(CopyScreen):
 
     See Also
     --------
-    ExactMatchShare : Rows that agree in every cell.
-    NewRowShare : A tolerance in every column, rather than a distance.
-    DCRPercentile : How near the nearest rows come.
+    ExactMatchShare : Fraction of synthetic rows that equal a training row.
+    NewRowShare : Uses a tolerance in every column instead of a distance.
+    DCRPercentile : Percentile of the distances to the closest training row.
 
     Notes
     -----
@@ -89,12 +90,12 @@ class NearDuplicateShare(CopyScreen):
     the real rows do not exceed. It uses rows that search a table of the size of the training data,
     because rows of a smaller table are more distant from each other. Synthetic and holdout rows
     search the same training data. The baseline is the fraction of holdout rows that are near
-    duplicates of training rows. If `tau` comes from the holdout and there are no texts, it is about
-    1% by construction, because some rows are always near. If the test alone is significant at 5%, a
-    ``fact`` reports the numbers of synthetic rows near training rows and near holdout rows. If the
-    tables have unequal sizes, the number for the holdout is replaced by two numbers: the mean over
-    the choices that the test compares, and the number of holdout rows near training rows, among the
-    same number of rows.
+    duplicates of training rows. If `tau` comes from the holdout and there are no texts, the
+    baseline is about 1% by construction. If the test alone is significant at 5%, a ``fact`` reports
+    the numbers of synthetic rows near training rows and near holdout rows. If the tables have
+    unequal sizes, the number for the holdout is replaced by two numbers: the mean over the choices
+    that the test compares, and the number of holdout rows near training rows, among the same number
+    of rows.
 
     The p-value is one-sided. If the generator memorized nothing, all choices of the training rows
     among the real rows are equally likely given the synthetic rows. The difference is compared with
@@ -104,22 +105,23 @@ class NearDuplicateShare(CopyScreen):
     are used, which rarely changes the result.
 
     If all columns are compared in space "gower", a second rule also searches for near copies, but
-    finds only some of them. A synthetic row is a near copy of a training row if all other real
-    rows are at least 16 times more distant from that training row. The number of training rows with
-    a near copy that is expected without a leak is predicted from pairs of real rows and from the
-    near copies of holdout rows, as a bound that is exceeded with a probability of 1%. If the bound
-    is exceeded, the verdict reports that copies were found. It reports the same if ten or more
-    synthetic rows are near copies of one training row, and their number is more than three times
-    the number for any holdout row. If the synthetic rows are nearly all close to each other, the
-    verdict is inconclusive because there are too few different rows. This rule does not use texts.
+    finds only some of the near copies. A synthetic row is a near copy of a training row if all
+    other real rows are at least 16 times as far from that training row as the synthetic row is. The
+    number of training rows with a near copy that is expected without a leak is predicted from pairs
+    of real rows and from the near copies of holdout rows, as a bound that is exceeded with a
+    probability of 1%. If the bound is exceeded, the verdict reports that copies were found. The
+    verdict reports the same if ten or more synthetic rows are near copies of one training row, and
+    their number is more than three times the number for any holdout row. If the synthetic rows are
+    nearly all close to each other, the verdict is inconclusive because there are too few different
+    rows. This rule does not use texts.
 
     ``details`` contains ``tau`` (nan if only texts are compared), the number of ``text_columns``
     compared, the fraction near a holdout row (``to_holdout``), the difference of the two fractions,
-    its mean over relabelings (``expected``, not 0 if the tables have unequal sizes) and its
-    standard deviation (``null_standard_error``). The interval is Wilson's interval for the fraction
-    in a table of many more rows from this generator. ``train_duplicates`` and
-    ``holdout_duplicates`` are the fractions of training and holdout rows that are near another row
-    of the same table, as a measure of the repetitions in real tables.
+    the mean of this difference over relabelings (``expected``, not 0 if the tables have unequal
+    sizes) and its standard deviation over relabelings (``null_standard_error``). The interval is
+    Wilson's interval for the fraction in a table of many more rows from this generator.
+    ``train_duplicates`` and ``holdout_duplicates`` are the fractions of training and holdout rows
+    that are near another row of the same table, as a measure of the repetitions in real tables.
 
     References
     ----------

@@ -30,8 +30,8 @@ class KMap(SmallestClassMetric):
 
     An attacker has a register of the population and uses the quasi-identifiers to find the records
     that match each synthetic row. The value is the smallest number of matching records, over the
-    synthetic rows with a match. It is 1 if a synthetic row matches only one record; higher is
-    better.
+    synthetic rows with a match. The value is 1 if a synthetic row matches only one record. Higher
+    is better.
 
     Parameters
     ----------
@@ -50,8 +50,8 @@ class KMap(SmallestClassMetric):
     See Also
     --------
     KAnonymity : Size of the smallest class of synthetic rows.
-    DeltaPresence : Share of train among the people of a class.
-    ReplicatedUniques : Rows that are unique in train and in the release.
+    DeltaPresence : Fraction of training rows among the population rows of a class.
+    ReplicatedUniques : Rows that are unique in the training and in the synthetic data.
 
     Notes
     -----
@@ -64,12 +64,12 @@ class KMap(SmallestClassMetric):
     synthetic row matches. A missing value is a separate value.
 
     ``details`` contains the number of synthetic combinations without a match (`unmatched`), the
-    fraction of synthetic rows that have them (`unmatched_rows`), the fraction of matched rows with
-    exactly one real record (`uniques`) or with fewer than `k0` (`below_k0`), and the value of the
-    training data in place of the synthetic data (`train`).
+    fraction of synthetic rows with these combinations (`unmatched_rows`), the fraction of matched
+    rows with exactly one real record (`uniques`) or with fewer than `k0` (`below_k0`), and the
+    value of the training data in place of the synthetic data (`train`).
 
     In mode "cluster", k-means is fitted to the training data with 2, 5, 10 and 15 clusters. The
-    value is the smallest number of synthetic rows in a cluster that contains any. This mode
+    value is the smallest number of synthetic rows in a cluster with synthetic rows. This mode
     evaluates whether the release covers the training data evenly, so a copy scores more than noise.
 
     A synthetic row that matches one record need not be true for that individual, and the individual
@@ -115,8 +115,8 @@ class DeltaPresence(ClusterableMetric):
     An attacker knows the quasi-identifiers of an individual of the population, and asks whether the
     individual was in the training data, for example as a patient of a clinic. For each released
     combination, the metric computes the fraction of matching real records that are training
-    records. The value is the largest fraction. It is 1 if presence is certain for one class and 0
-    if it is excluded. Lower is better.
+    records. The value is the largest fraction. The value is 1 if the presence is certain for one
+    class. It is 0 if the presence is excluded for all classes. Lower is better.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ class DeltaPresence(ClusterableMetric):
 
     See Also
     --------
-    KMap : Fewest people of the population behind a synthetic row.
+    KMap : Smallest number of population rows that match a synthetic row.
     MembershipInference : Attacks that use all columns.
 
     Notes
@@ -160,10 +160,10 @@ class DeltaPresence(ClusterableMetric):
     value and baseline have the same distribution.
 
     The p-value is one-sided. Among the real rows in released classes, the statistic is the fraction
-    in classes of training rows only, minus the fraction in classes of holdout rows only. It is
-    compared with random choices of the training rows. If the generator memorized nothing, all
-    choices are equally likely, except for the bins, which are computed on the training data. Mode
-    "cluster" has no test.
+    in classes of training rows only, minus the fraction in classes of holdout rows only. The
+    statistic is compared with its value for random choices of the training rows. If the generator
+    memorized nothing, all choices are equally likely, except for the bins, which are computed on
+    the training data. Mode "cluster" has no test.
 
     In mode "cluster", k-means is fitted to the training data with 2, 5, 10 and 15 clusters. The
     value is the largest ``|train in c| / (|synthetic in c| + 1e-8)``, which has no upper bound. The

@@ -24,7 +24,7 @@ class ReplicatedUniques(ClassMetric):
     An attacker knows that an individual has unique quasi-identifiers in the training data. If one
     synthetic row has the same combination, it looks like the record of this individual, and its
     other columns are used as the values of the individual. The value is 0 if no row is replicated
-    and 1 if all are. Lower is better.
+    and 1 if all rows are replicated. Lower is better.
 
     Parameters
     ----------
@@ -40,8 +40,8 @@ class ReplicatedUniques(ClassMetric):
     See Also
     --------
     KAnonymity : Size of the smallest class of synthetic rows.
-    KMap : Fewest people of the population behind a synthetic row.
-    SinglingOutRisk : An attack on persons that one predicate describes.
+    KMap : Smallest number of population rows that match a synthetic row.
+    SinglingOutRisk : An attack on records that a single predicate describes.
 
     Notes
     -----
@@ -62,10 +62,11 @@ class ReplicatedUniques(ClassMetric):
 
     The p-value is one-sided and exact. It uses the real rows that are unique in training and
     holdout data together and have exactly one synthetic row. The test compares the number of
-    training rows among them with random choices of the training rows. It needs a holdout. Its bins
-    are computed on training and holdout data together. Bins of the training data alone contain
-    equal numbers of training rows, so that more of them are unique. They would give false alarms
-    for up to 12% of releases without a leak, compared with at most 5% for the bins used.
+    training rows among them with random choices of the training rows. The test needs a holdout. Its
+    bins are computed on training and holdout data together. Bins that are computed on the training
+    data alone contain equal numbers of training rows, so that more training rows are unique. Such
+    bins would give false alarms for up to 12% of releases without a leak, compared with at most 5%
+    for the bins used.
 
     The interval is Wilson's interval for a fraction of training rows, for the mean over tables of
     this kind. Rows are not independent, because one row may make another row not unique. However,

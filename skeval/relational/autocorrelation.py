@@ -25,9 +25,9 @@ _LARGEST_GAP = 2.0  # difference of two correlations
 class AutocorrelationDifference(ColumnSequenceMetric):
     r"""Mean absolute difference between the autocorrelations of real and synthetic sequences.
 
-    A value today is informative about the value of tomorrow, and less informative about next week.
-    If the rows of each day are generated independently, this dependence disappears. The score
-    ranges from 0 (equal autocorrelations) to 2 (reversed). Lower is better.
+    The value of today contains much information about the value of tomorrow, and less about the
+    value of next week. If the rows of each day are generated independently, this dependence
+    disappears. The score ranges from 0 (equal autocorrelations) to 2 (reversed). Lower is better.
 
     Parameters
     ----------
@@ -45,21 +45,22 @@ class AutocorrelationDifference(ColumnSequenceMetric):
 
     See Also
     --------
-    InterRowMSAS : Sizes of changes.
-    TransitionSimilarity : Categories.
+    InterRowMSAS : Compares the sizes of the changes between rows.
+    TransitionSimilarity : Compares transitions between categories.
 
     Notes
     -----
-    With :math:`r_k` the correlation of :math:`x_t` and :math:`x_{t+k}` over all pairs of rows of
-    the same sequence with lag k, the score of a column is
+    Let :math:`r_k` be the correlation of :math:`x_t` and :math:`x_{t+k}` over all pairs of rows of
+    the same sequence with lag k. The score of a column is
 
     .. math:: \frac{1}{K} \sum_{k=1}^{K} |r_k^{train} - r_k^{synthetic}|
 
     over the lags that both tables have. The value is the mean over columns. If a synthetic column
-    is constant, it has no correlation, and its score is 2. TSGBench divides by the variance of all
-    values, which gives the same result for long sequences. With ``centre="sequence"``, values of
-    short sequences correlate negatively even without memory, so the lengths in both tables should
-    be similar. ``details["autocorrelations"]`` contains both curves.
+    is constant, the correlation is not defined, and the score of the column is 2. TSGBench divides
+    by the variance of all values, which gives the same result for long sequences. With
+    ``centre="sequence"``, values of short sequences correlate negatively even without memory, so
+    the lengths in both tables should be similar. ``details["autocorrelations"]`` contains both
+    curves.
 
     References
     ----------

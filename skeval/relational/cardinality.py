@@ -92,17 +92,18 @@ class CardinalityShapeSimilarity(_Cardinality):
 
     See Also
     --------
-    CardinalityStatisticSimilarity : The mean, median or spread alone.
-    ParentChildAggregates : Also what the children are like.
+    CardinalityStatisticSimilarity : Compares only the mean, the median or the spread.
+    ParentChildAggregates : Also compares the values of the children.
 
     Notes
     -----
     Parents without children count as 0. A key that is missing or does not match a row counts for no
     parent. The rows of a reference table are the same in all roles, but their number of children
     depends on the size of the child table. Therefore these counts are scaled to the number of
-    training children. The metric does not evaluate *which* parents have many children, nor the
-    values of the children. A database with shuffled links scores 1. ``details["histograms"]``
-    contains the counts in bins of at least ten parents of each real table.
+    training children. The metric does not evaluate *which* parents have many children, and it does
+    not evaluate the values of the children. Therefore, a database with shuffled links scores 1.
+    ``details["histograms"]`` contains the counts in bins of at least ten parents of each real
+    table.
 
     References
     ----------
@@ -150,14 +151,15 @@ class CardinalityStatisticSimilarity(_Cardinality):
 
     See Also
     --------
-    CardinalityShapeSimilarity : The whole distribution.
+    CardinalityShapeSimilarity : Compares the whole distribution of the number of children.
 
     Notes
     -----
-    ``max(0, 1 - |f(train) - f(synthetic)| / (max(train) - min(train)))`` for the numbers of
-    children. Parents without children count as 0. Counts of reference tables are scaled as in
-    :class:`CardinalityShapeSimilarity`. If all training parents have the same number of children
-    for a key, the key has no score, and a warning is issued.
+    For the statistic f of the numbers of children, the score of a foreign key is ``max(0, 1 -
+    |f(train) - f(synthetic)| / (max(train) - min(train)))``. Parents without children count as 0.
+    Counts of reference tables are scaled as in :class:`CardinalityShapeSimilarity`. If all training
+    parents have the same number of children for a key, the key has no score, and a warning is
+    issued.
 
     References
     ----------
@@ -207,7 +209,7 @@ class CardinalityBoundaryAdherence(_Cardinality):
 
     See Also
     --------
-    CardinalityShapeSimilarity : Whether the numbers are as frequent.
+    CardinalityShapeSimilarity : Compares the frequencies of the numbers of children.
 
     Notes
     -----

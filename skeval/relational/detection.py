@@ -176,10 +176,10 @@ class DenormalizedDetection(_Detection):
     """AUC of a classifier that separates synthetic rows, joined with all ancestors, from real rows.
 
     Each order is joined with its customer and the region of the customer into one wide row. A
-    classifier that was trained on other customers predicts whether the row is synthetic. It finds
-    errors that no single table shows, such as an order with goods from another region. One joined
-    table is made of each table that no other table refers to, and the value is the mean over these
-    tables. The score ranges from 0.5 (indistinguishable) to 1. Lower is better.
+    classifier that was trained on other customers predicts whether the row is synthetic. The
+    classifier finds errors that no single table shows, such as an order with goods from another
+    region. One joined table is made of each table that no other table refers to, and the value is
+    the mean over these tables. The score ranges from 0.5 (indistinguishable) to 1. Lower is better.
 
     Warnings
     --------
@@ -188,25 +188,25 @@ class DenormalizedDetection(_Detection):
 
     See Also
     --------
-    ParentChildDetection : Key by key.
-    AggregationDetection : Parents with all their children.
-    skeval.fidelity.ClassifierTwoSampleTest : One table.
+    ParentChildDetection : Evaluates each foreign key separately.
+    AggregationDetection : Classifies parents together with aggregates of their children.
+    skeval.fidelity.ClassifierTwoSampleTest : The test for one table.
 
     Notes
     -----
     Rows of one subject depend on each other. If the schema names no subject, the rows that belong
-    to one row of the topmost table are treated in the same way. If folds split them, the classifier
-    would recognize a customer from other orders, and the AUC would be too high and its p-value too
-    small. Therefore folds, samples and the test use whole entities. The interval is computed with
-    the method of Obuchowski for clustered data, as if only half of the entities had been scored.
-    The p-value uses one split. The classifier is trained on the training data and a part of the
-    synthetic entities. The mean scores of the remaining synthetic entities are compared with the
-    holdout entities by a Mann-Whitney test, which is exact for any classifier. Without a holdout,
-    they are compared with a part of the training data that the classifier did not see, and the test
-    is conservative. For several tables, the smallest p-value after Holm correction is reported.
-    Orphans are kept, and the cells of their parents are missing. The baseline is the score of the
-    holdout. ``details["tests"]`` contains the splits, and ``details["similarity"]`` the form ``1 -
-    (2 max(AUC, 1/2) - 1)``.
+    to one row of the topmost table are treated in the same way. If the rows of a customer were in
+    different folds, the classifier would recognize the customer from other orders, so the AUC would
+    be too high and the p-value too small. Therefore folds, samples and the test use whole entities.
+    The interval is computed with the method of Obuchowski for clustered data, as if only half of
+    the entities had been scored. The p-value uses one split. The classifier is trained on the
+    training data and a part of the synthetic entities. The mean scores of the remaining synthetic
+    entities are compared with the holdout entities by a Mann-Whitney test, which is exact for any
+    classifier. Without a holdout, these mean scores are compared with a part of the training data
+    that the classifier did not see. The p-value is then too large. For several tables, the smallest
+    p-value after Holm correction is reported. Orphans are kept, and the cells of their parents are
+    missing. The baseline is the score of the holdout. ``details["tests"]`` contains the splits, and
+    ``details["similarity"]`` the form ``1 - (2 max(AUC, 1/2) - 1)``.
 
     References
     ----------
@@ -259,14 +259,14 @@ class ParentChildDetection(_Detection):
 
     See Also
     --------
-    DenormalizedDetection : All ancestors at once, by trees; explains folds and tests.
+    DenormalizedDetection : Uses all ancestors at once. Describes the folds and the tests.
 
     Notes
     -----
     Folds, interval and test are computed as in :class:`DenormalizedDetection`. A logistic
-    regression evaluates the marginal distributions only, not the dependence between columns of
-    parent and child. Therefore a value near 0.5 does not show that the links are correct. Use "svc"
-    or trees to evaluate the links.
+    regression evaluates only the marginal distributions. It does not evaluate the dependence
+    between columns of parent and child. Therefore a value near 0.5 does not show that the links are
+    correct. Use "svc" or trees to evaluate the links.
 
     References
     ----------
@@ -326,8 +326,8 @@ class AggregationDetection(_Detection):
 
     See Also
     --------
-    ParentChildAggregates : Which aggregates differ.
-    DenormalizedDetection : Children with their parents.
+    ParentChildAggregates : Shows which aggregates differ.
+    DenormalizedDetection : Classifies child rows together with their parents.
 
     Notes
     -----

@@ -33,16 +33,17 @@ class InterEventTimeSimilarity(SequenceMetric):
 
     See Also
     --------
-    InterRowMSAS : Changes of the other columns.
+    InterRowMSAS : Compares the changes of the other columns.
 
     Notes
     -----
-    One minus the Kolmogorov-Smirnov distance between the differences of the index from row to row,
-    by table in ``details["columns"]``. The value is their mean. ``details["order"]`` contains three
-    fractions for the training and the synthetic data. `ties` are rows with the index of the
-    previous row. `gaps` are steps that are longer than the most common training step, if at least
-    half of the training steps are equal. The third are rows without index or key. A table whose
-    sequence key has no index has no times.
+    The score of a table is one minus the Kolmogorov-Smirnov distance between the differences of the
+    index from row to row. ``details["columns"]`` contains the score of each table, and the value is
+    the mean of these scores. ``details["order"]`` contains three fractions for the training and the
+    synthetic data. `ties` are rows with the index of the previous row. `gaps` are steps that are
+    longer than the most common training step, if at least half of the training steps are equal. The
+    third fraction is for rows without index or key. A table whose sequence key has no index has no
+    times.
 
     Examples
     --------

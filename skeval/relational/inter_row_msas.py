@@ -42,14 +42,14 @@ class InterRowMSAS(ColumnSequenceMetric):
 
     See Also
     --------
-    StatisticMSAS : Levels of sequences.
-    AutocorrelationDifference : How long values persist.
+    StatisticMSAS : Compares statistics of whole sequences.
+    AutocorrelationDifference : Compares how long values persist.
 
     Notes
     -----
-    One minus the Kolmogorov-Smirnov distance between the values ``x[i + lag] - x[i]`` within
-    sequences, pooled over sequences, for each column. The value is the mean over columns. Rows are
-    sorted by the index of the sequence key first. SDMetrics uses the given order of the rows.
+    The score of a column is one minus the Kolmogorov-Smirnov distance between the changes ``x[i +
+    lag] - x[i]`` within sequences, pooled over sequences. The value is the mean over columns. Rows
+    are sorted by the index of the sequence key first. SDMetrics uses the given order of the rows.
     Sequences of `lag` rows or fewer have no change.
 
     References

@@ -64,8 +64,8 @@ class InterTableTrends(RelationalMetric):
 
     See Also
     --------
-    KHopCorrelation : All paths, hop by hop, the tables themselves among them.
-    ParentChildAggregates : What children are like together.
+    KHopCorrelation : Compares all paths by their number of hops, including single tables.
+    ParentChildAggregates : Compares aggregates of the children of a parent.
 
     Notes
     -----

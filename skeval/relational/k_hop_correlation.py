@@ -56,7 +56,7 @@ class KHopCorrelation(RelationalMetric):
 
     See Also
     --------
-    InterTableTrends : One hop, with the floor of shuffled links.
+    InterTableTrends : Compares pairs that are one hop apart, with a floor from shuffled links.
 
     Notes
     -----

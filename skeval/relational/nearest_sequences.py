@@ -63,7 +63,7 @@ class NearestSequences(SequenceMetric):
     columns : None, int or list of str, default=None
         Columns to compare: all except keys (None), the first *n*, or the named ones.
     random_state : int, default=0
-        Seed of samples and relabellings.
+        Seed of samples and relabelings.
 
     Warnings
     --------
@@ -71,8 +71,8 @@ class NearestSequences(SequenceMetric):
 
     See Also
     --------
-    SharedSubsequences : Pieces that are copied as they are.
-    skeval.privacy.DCRShare : Rows on their own.
+    SharedSubsequences : Finds parts of histories that are copied without changes.
+    skeval.privacy.DCRShare : A screen for single rows.
 
     Notes
     -----
@@ -80,12 +80,12 @@ class NearestSequences(SequenceMetric):
     times, the first, last and mean value, standard deviation, mean difference and autocorrelation
     of numerical columns, and the first and last category, number of categories and fraction of the
     most frequent pair of categorical columns. The values are those at `n_points` positions. The
-    distance is the mean of the capped differences, as in the space "gower". Let :math:`d_S(x)` be
-    the distance of a real sequence x to the nearest synthetic sequence and :math:`d_R(x)` the
-    distance to the nearest other real sequence, from the training data or the holdout. The ratio of
-    a subject is the minimum of :math:`d_S(x) / d_R(x)` over its sequences. The value is the
-    fraction of training subjects with a ratio below 1, and the baseline is the same fraction of the
-    holdout subjects.
+    distance is the mean of the differences (between 0 and 1) of the features, as in the space
+    "gower". Let :math:`d_S(x)` be the distance of a real sequence x to the nearest synthetic
+    sequence and :math:`d_R(x)` the distance to the nearest other real sequence, from the training
+    data or the holdout. The ratio of a subject is the minimum of :math:`d_S(x) / d_R(x)` over the
+    sequences of the subject. The value is the fraction of training subjects with a ratio below 1,
+    and the baseline is the same fraction of the holdout subjects.
 
     The test uses the 4, 5, 6, 8, 10, ... subjects with the smallest ratios, up to half of all
     subjects, and checks whether they include more training subjects than expected by chance. Its
@@ -96,9 +96,9 @@ class NearestSequences(SequenceMetric):
     among thousands cannot give a p-value below 1/16, but the fact counts them.
 
     ``details["closer_to_train"]`` is the fraction of synthetic sequences that are closer to the
-    training data than to the holdout (DCR share). It is one half on average only if both have the
-    same size. ``details["median_distance"]`` contains the median distances from the synthetic
-    sequences to both.
+    training data than to the holdout (DCR share). This fraction is one half on average only if the
+    training data and the holdout have the same size. ``details["median_distance"]`` contains the
+    median distances from the synthetic sequences to both.
 
     Training data and holdout must contain whole sequences. If rows were split at random, the longer
     parts in the larger table are more similar to synthetic sequences, which looks like a leak.

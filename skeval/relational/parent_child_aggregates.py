@@ -57,8 +57,8 @@ class ParentChildAggregates(RelationalMetric):
 
     See Also
     --------
-    AggregationDetection : All columns at once.
-    CardinalityShapeSimilarity : The counts alone.
+    AggregationDetection : Compares all aggregates at once, with a classifier.
+    CardinalityShapeSimilarity : Compares only the numbers of children.
 
     Notes
     -----

@@ -72,9 +72,9 @@ class PerSubject(Lifted):
 
     See Also
     --------
-    OfTable : The rows of one table.
-    SubjectCopies : Whole histories that are copied, row by row.
-    SubjectMembership : Membership of a subject by all its rows.
+    OfTable : Evaluates a metric on the rows of one table.
+    SubjectCopies : Finds complete copies of the rows of a subject.
+    SubjectMembership : Membership attack on subjects, using all rows of each subject.
 
     Notes
     -----

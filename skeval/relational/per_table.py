@@ -109,8 +109,8 @@ class OfTable(Lifted, OnTables):
 
     See Also
     --------
-    PerTable : All tables at once.
-    PerSubject : The subjects, each with all its rows.
+    PerTable : Evaluates a metric on all tables.
+    PerSubject : Evaluates a metric on subjects with aggregates of all their rows.
 
     Notes
     -----
@@ -235,9 +235,9 @@ class PerTable(OnTables):
 
     See Also
     --------
-    OfTable : One table, with the metric's own result.
-    PerSubject : The subjects, each with all its rows.
-    skeval.core.ByGroup : Groups of the rows of one table.
+    OfTable : Evaluates a metric on one table and returns its result.
+    PerSubject : Evaluates a metric on subjects with aggregates of all their rows.
+    skeval.core.ByGroup : Evaluates a metric on groups of the rows of one table.
 
     Notes
     -----

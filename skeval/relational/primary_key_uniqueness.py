@@ -40,8 +40,8 @@ class PrimaryKeyUniqueness(RelationalMetric):
 
     See Also
     --------
-    skeval.diagnostic.KeyUniqueness : Any keys of one table.
-    ReferentialIntegrity : Whether keys name rows that are there.
+    skeval.diagnostic.KeyUniqueness : Checks any keys of one table.
+    ReferentialIntegrity : Checks whether foreign keys refer to existing rows.
 
     Notes
     -----

@@ -29,10 +29,10 @@ class ReferenceEquality(RelationalMetric):
     """Fraction of the rows of reference tables that match a training row.
 
     A list of airports is public and contains no sensitive data. The synthetic data should contain
-    it unchanged, because invented airports break every join. Matching rows would be a leak in a
-    table of individuals, but they are correct in a reference table. Therefore the metric has no
-    privacy test and computes no distances. The score ranges from 0 (no row matches) to 1 (all rows
-    do). Higher is better.
+    this list unchanged, because invented airports break every join. Matching rows would be a leak
+    in a table of individuals, but they are correct in a reference table. Therefore the metric has
+    no privacy test and computes no distances. The score ranges from 0 (no row matches) to 1 (all
+    rows match). Higher is better.
 
     Warnings
     --------
@@ -41,8 +41,8 @@ class ReferenceEquality(RelationalMetric):
 
     See Also
     --------
-    ReferentialIntegrity : Whether keys name rows that are there.
-    OfTable : Refuses metrics of privacy on reference tables.
+    ReferentialIntegrity : Checks whether foreign keys refer to existing rows.
+    OfTable : Rejects privacy metrics on reference tables.
 
     Notes
     -----

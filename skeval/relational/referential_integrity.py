@@ -25,7 +25,7 @@ class ReferentialIntegrity(RelationalMetric):
     may also contain such rows. For example, a sixth of the flights from New York refer to a plane
     that is missing from the register. Therefore the result also contains the fractions of the
     training data and the holdout. The value is the mean over the foreign keys. The score ranges
-    from 0 (no key matches) to 1 (all keys do). Higher is better.
+    from 0 (no key matches) to 1 (all keys match). Higher is better.
 
     Warnings
     --------
@@ -34,9 +34,9 @@ class ReferentialIntegrity(RelationalMetric):
 
     See Also
     --------
-    CardinalityShapeSimilarity : Whether parents have as many children.
-    ReferenceEquality : Whether public parents are what they were.
-    PrimaryKeyUniqueness : Whether a key names one row only.
+    CardinalityShapeSimilarity : Compares the numbers of children of parents.
+    ReferenceEquality : Checks whether public parent tables are unchanged.
+    PrimaryKeyUniqueness : Checks whether each key occurs once.
 
     Notes
     -----

@@ -71,13 +71,14 @@ class RelationalTSTR(Lifted):
 
     See Also
     --------
-    skeval.utility.TSTR : One table.
+    skeval.utility.TSTR : Evaluates a model on one table.
 
     Notes
     -----
     The result is the TSTR result for the rows of the parent table, extended by the aggregates of
-    all tables that refer to it. ``Result.table`` names the table. If several parents belong to one
-    subject, for example the orders of a client, they are not independent, and there is no interval.
+    all tables that refer to the parent table. ``Result.table`` names the table. If several parent
+    rows belong to one subject, for example the orders of a client, these rows are not independent.
+    In this case, there is no interval.
 
     References
     ----------

@@ -58,22 +58,23 @@ class SequenceDetection(SequenceMetric):
 
     See Also
     --------
-    skeval.fidelity.ClassifierTwoSampleTest : The same of rows; explains test and details.
+    skeval.fidelity.ClassifierTwoSampleTest : Evaluates single rows. Describes the test and the
+        details.
 
     Notes
     -----
     The features include the length, duration and mean step of a sequence. For numerical columns,
-    they also include the first and last value, mean, standard deviation, mean difference and
-    autocorrelation. For categorical columns, they include the first and last value, the number of
-    categories and the fraction of the most frequent pair of neighbors. The classifier does not use
-    other information, for example the order of the middle rows.
+    the features also include the first and last value, mean, standard deviation, mean difference
+    and autocorrelation. For categorical columns, the features include the first and last value, the
+    number of categories and the fraction of the most frequent pair of neighbors. The classifier
+    does not use other information, for example the order of the middle rows.
 
     SDMetrics uses an LSTM network for the same task and returns one minus the AUC. Folds, splits
     and the p-value use sequences instead of rows, because rows of a sequence are not independent.
     If the table belongs to subjects with several sequences each, one sequence per subject is drawn
-    at random. The p-value is computed for one split, compared with sequences of the holdout, and
-    multiplied by the number of tables. The baseline is the score of the holdout sequences, which is
-    close to 0.5.
+    at random. The p-value comes from one split, in which synthetic sequences are compared with
+    sequences of the holdout. It is multiplied by the number of tables. The baseline is the score of
+    the holdout sequences, which is close to 0.5.
 
     References
     ----------

@@ -35,14 +35,15 @@ class SequenceLengthSimilarity(SequenceMetric):
 
     See Also
     --------
-    CardinalityShapeSimilarity : Numbers of children of a parent, which may be none.
+    CardinalityShapeSimilarity : Compares the numbers of children of a parent, including 0.
 
     Notes
     -----
-    One minus the Kolmogorov-Smirnov distance between the numbers of rows per key, by table in
-    ``details["columns"]``. The value is their mean. Rows without a key do not belong to a sequence
-    and are ignored with a warning. Rows without an index count. A sequence without rows does not
-    appear in the table, so the length 0 does not occur.
+    The score of a table is one minus the Kolmogorov-Smirnov distance between the numbers of rows
+    per key. ``details["columns"]`` contains the score of each table, and the value is the mean of
+    these scores. Rows without a key do not belong to a sequence and are ignored with a warning.
+    Rows without an index are counted. A sequence without rows does not appear in the table, so the
+    length 0 does not occur.
 
     References
     ----------

@@ -50,8 +50,8 @@ class SequenceTSTR(SequenceMetric):
     """Score on holdout sequences of a model trained on synthetic sequences.
 
     A team receives synthetic histories, trains a forecast on them, and applies the forecast to real
-    patients. For example, it predicts the next measurement, or who will be readmitted. The baseline
-    is the score of the same model trained on the real sequences (TRTR).
+    patients. For example, the forecast is the next measurement, or whether a patient will be
+    readmitted. The baseline is the score of the same model trained on the real sequences (TRTR).
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class SequenceTSTR(SequenceMetric):
 
     See Also
     --------
-    skeval.utility.TSTR : The same of rows without order.
+    skeval.utility.TSTR : Evaluates a model on rows without an order.
 
     Notes
     -----

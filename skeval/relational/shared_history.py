@@ -33,10 +33,10 @@ from skeval.utils.parameters import BinCount, Count, OpenFraction, Seed
 class SharedHistoryShare(SubjectMetric):
     r"""Fraction of synthetic subjects that share most of their rows with one training subject.
 
-    A generator may generate each table well but give a synthetic user the same set of purchases as
-    a real user, or most of it. No single purchase shows the copy, because thousands of users bought
-    each item. The combination does. The score ranges from 0 (no synthetic subject has the history
-    of a real one) to 1 (all do). Lower is better.
+    A generator may generate each table well but give a synthetic user all or most of the purchases
+    of a real user. No single purchase shows the copy, because thousands of users bought each item.
+    However, the combination of purchases shows it. The score ranges from 0 (no synthetic subject
+    has the history of a real subject) to 1 (all synthetic subjects do). Lower is better.
 
     Parameters
     ----------
@@ -70,13 +70,13 @@ class SharedHistoryShare(SubjectMetric):
 
     See Also
     --------
-    SubjectCopies : All rows, and exactly.
-    PerSubject : Distances of subjects, which see copies with every number changed.
+    SubjectCopies : Finds subjects whose rows are all copied exactly.
+    PerSubject : Computes distances of subjects, to find copies with changed numbers.
 
     Notes
     -----
-    The rows of a subject from all tables that depend on it form a multiset. Keys are ignored. A
-    synthetic subject counts if
+    The rows of a subject, from all tables that depend on the subject, form a multiset. Keys are
+    ignored. A synthetic subject counts if
 
     .. math:: \frac{|\{\!\{c_s\}\!\} \cap \{\!\{c_t\}\!\}|}
         {|\{\!\{c_s\}\!\} \cup \{\!\{c_t\}\!\}|} \ge \mathrm{overlap}
@@ -86,12 +86,12 @@ class SharedHistoryShare(SubjectMetric):
     the same popular item are not all compared.
 
     If several tables depend on the subject, each table has its own fraction
-    (``details["columns"]``), because links may be copied in one table only. The p-value is computed
-    by permuting subjects with all their rows. It is the smallest p-value of the tables and of all
-    rows together after Holm correction, and the advice names the table with this p-value. If there
-    are few distinct rows and many rows per subject, histories are similar without copying, also in
-    the holdout. In this case, increase `overlap` or `n_bins`. The metric does not find a copy that
-    is mixed with the same number of other rows.
+    (``details["columns"]``), because links may be copied in one table only. The p-values are
+    computed by permuting subjects with all their rows. The p-value of the result is the smallest
+    p-value of the tables and of all rows together after Holm correction, and the advice names the
+    table with this p-value. If there are few distinct rows and many rows per subject, histories are
+    similar without copying, also in the holdout. In this case, increase `overlap` or `n_bins`. The
+    metric does not find a copy that is mixed with the same number of other rows.
 
     References
     ----------

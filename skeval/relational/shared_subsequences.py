@@ -35,9 +35,9 @@ class SharedSubsequences(SequenceMetric):
     """Fraction of training subjects with a unique part of their history in the synthetic data.
 
     An attacker knows three consecutive visits of a patient and searches for them in the synthetic
-    data. If they occur there and no other real patient has the same visits, the history has been
-    copied, although no whole history and perhaps no single row shows it. The score ranges from 0
-    (no subject) to 1 (all subjects). Lower is better.
+    data. If these visits occur in the synthetic data and no other real patient has the same visits,
+    the history has been copied. Comparisons of whole histories or of single rows may not show this
+    copy. The score ranges from 0 (no subject) to 1 (all subjects). Lower is better.
 
     Parameters
     ----------
@@ -59,21 +59,21 @@ class SharedSubsequences(SequenceMetric):
 
     See Also
     --------
-    NearestSequences : Histories that are copied with jitter.
-    skeval.privacy.ExactMatchShare : Rows on their own.
+    NearestSequences : Finds histories that are copied with noise.
+    skeval.privacy.ExactMatchShare : Finds copies of single rows.
 
     Notes
     -----
     A part consists of `length` consecutive rows of a sequence, compared in all columns except key
     and index. A part counts if exactly one real subject of the training data and the holdout has
-    it, because a part of several subjects does not identify one of them. A subject is a sequence,
-    or, if the table belongs to subjects, a subject with all its sequences. Subjects without a
-    sequence of that length are not counted.
+    it, because a part of several subjects does not identify one of these subjects. If the table
+    belongs to subjects, a subject has all its sequences. Otherwise, each sequence is a subject.
+    Subjects without a sequence of that length are not counted.
 
-    The baseline is the same fraction for the holdout subjects. It shows the fraction that is
-    expected by chance. Whether a part counts does not depend on the labels training and holdout.
-    Therefore the p-value of Fisher's exact test on the numbers of subjects is exact for any number
-    of rows per subject. It is multiplied by the number of tables. ``details["synthetic_pieces"]``
+    The baseline is the same fraction for the holdout subjects, which is the fraction expected by
+    chance. Whether a part counts does not depend on the labels training and holdout. Therefore the
+    p-value of Fisher's exact test on the numbers of subjects is exact for any number of rows per
+    subject. The p-value is multiplied by the number of tables. ``details["synthetic_pieces"]``
     contains the fractions of synthetic parts that occur in the training data and in the holdout.
 
     Examples

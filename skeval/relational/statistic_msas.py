@@ -23,8 +23,8 @@ class StatisticMSAS(ColumnSequenceMetric):
     """Similarity of the distributions of a statistic per sequence (statistic MSAS).
 
     Each patient has a mean blood pressure. If realistic rows are shuffled among patients, all
-    patients have nearly the same mean, and this metric shows it. The score ranges from 0 (no
-    overlap) to 1 (equal distributions). Higher is better.
+    patients have nearly the same mean. This metric shows the difference. The score ranges from 0
+    (no overlap) to 1 (equal distributions). Higher is better.
 
     Parameters
     ----------
@@ -38,18 +38,18 @@ class StatisticMSAS(ColumnSequenceMetric):
 
     See Also
     --------
-    InterRowMSAS : Changes from row to row.
-    AutocorrelationDifference : How long values persist.
+    InterRowMSAS : Compares the changes between consecutive rows.
+    AutocorrelationDifference : Compares how long values persist.
 
     Notes
     -----
-    One minus the Kolmogorov-Smirnov distance between the statistics of the training sequences and
-    of the synthetic sequences, for each column (multi-sequence aggregate similarity). The value is
-    the mean over columns. Missing values are ignored. A sequence without values, or with fewer than
-    two for "std", has no statistic. Every sequence has the same weight for any length. Values may
-    also change along a sequence. ``details["lines"]`` contains mean and quartiles by position and
-    by time for the display. It only contains points with at least ten sequences, rounded to the
-    digits that are certain given the standard error.
+    The score of a column is one minus the Kolmogorov-Smirnov distance between the statistics of the
+    training sequences and of the synthetic sequences (multi-sequence aggregate similarity). The
+    value is the mean over columns. Missing values are ignored. A sequence without values, or with
+    fewer than two values for "std", has no statistic. Every sequence has the same weight,
+    regardless of its length. Values may also change along a sequence. ``details["lines"]`` contains
+    mean and quartiles by position and by time for the display. The entry contains only points with
+    at least ten sequences, rounded to the digits that are certain given the standard error.
 
     References
     ----------

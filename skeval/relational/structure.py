@@ -21,7 +21,7 @@ from skeval.tables.relational_schema import RelationalSchema
 class SchemaStructure(RelationalMetric):
     """Similarity of the tables, columns and keys of two databases.
 
-    A program that reads the real database should also be able to read the synthetic one. The
+    A program that reads the real database should also be able to read the synthetic database. The
     synthetic database should therefore have the same tables, columns and keys. Types are not
     compared. Use `TableStructure` to compare the types of one table. The score ranges from 0
     (nothing in common) to 1 (the same structure). Higher is better.
@@ -32,17 +32,17 @@ class SchemaStructure(RelationalMetric):
 
     See Also
     --------
-    skeval.diagnostic.TableStructure : Columns and types of one table.
-    PrimaryKeyUniqueness, ReferentialIntegrity : Whether keys hold.
+    skeval.diagnostic.TableStructure : Checks the columns and types of one table.
+    PrimaryKeyUniqueness, ReferentialIntegrity : Check the keys.
 
     Notes
     -----
-    The value is the mean of three fractions in ``details["columns"]``, for tables, for columns, and
-    for primary and foreign keys. Each is the number of common names divided by the number of names
-    in either database (Jaccard index). If the training data have no keys, the fraction for keys is
-    skipped. A key exists if all its columns exist in both tables. ``details["missing"]`` and
-    ``details["extra"]`` name the differences. Reference tables may be missing from the synthetic
-    data and count as present.
+    The value is the mean of three fractions: one for tables, one for columns, and one for primary
+    and foreign keys (``details["columns"]``). Each fraction is the number of common names divided
+    by the number of names in either database (Jaccard index). If the training data have no keys,
+    the fraction for keys is skipped. A key exists if all its columns exist in both tables.
+    ``details["missing"]`` and ``details["extra"]`` name the differences. Reference tables may be
+    missing from the synthetic data and count as present.
 
     References
     ----------

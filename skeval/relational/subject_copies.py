@@ -32,8 +32,8 @@ Counts = Mapping[str, np.ndarray]
 class SubjectCopies(SubjectMetric, ClaimTested):
     r"""Fraction of synthetic subjects that are copies of training subjects with all their rows.
 
-    A patient whose age and town occur in the synthetic data is one of many. A record with the same
-    number of visits and the same details identifies the patient. Single tables do not show such a
+    The age and the town of a patient usually occur many times. A record that also has the same
+    number of visits with the same details identifies the patient. Single tables do not show such a
     copy, because visits of one clinic are similar. Only the combination of visits identifies an
     individual. Therefore a synthetic subject counts as a copy if its own row and all rows that
     belong to it, in every table, equal the rows of one training subject. The score ranges from 0
@@ -63,9 +63,9 @@ class SubjectCopies(SubjectMetric, ClaimTested):
 
     See Also
     --------
-    SharedHistoryShare : Most of the rows, rather than all, and numbers nearly equal.
-    PerSubject : Distances of subjects, which see copies with every number changed.
-    skeval.privacy.ExactMatchShare : Rows of one table.
+    SharedHistoryShare : Finds subjects with most rows copied, or copied with small changes.
+    PerSubject : Computes distances of subjects, to find copies with changed numbers.
+    skeval.privacy.ExactMatchShare : Finds copies of the rows of one table.
 
     Notes
     -----
@@ -75,17 +75,17 @@ class SubjectCopies(SubjectMetric, ClaimTested):
     .. math:: m = \frac{|\{s \in S: \exists t \in T: r_s = r_t, \; \{\!\{c_s\}\!\} =
         \{\!\{c_t\}\!\} \text{ in every table}\}|}{|S|}
 
-    If a key refers to a row of a reference table, it is compared as a value. If it refers to
-    another row, the columns of that row are compared instead, even if the row is a subject of the
-    other real table. Otherwise the larger real table would contain more such rows. Rows of a table
-    two levels below belong to the subject through any row between. Numbers are compared to 12
-    digits. Letter case and spaces of categories and texts are ignored. The order of the rows is
-    ignored. If the order is important, add a date column.
+    If a key refers to a row of a reference table, the key is compared as a value. If the key refers
+    to another row, the columns of that row are compared instead, even if the row is a subject of
+    the other real table. Otherwise the larger real table would contain more such rows. Rows of a
+    table two levels below the subject belong to the subject through the rows of the table between
+    them. Numbers are compared to 12 digits. Letter case and spaces of categories and texts are
+    ignored. The order of the rows is ignored. If the order is important, add a date column.
 
     The p-value is computed by permuting subjects with all their rows between training data and
     holdout. Subjects with few rows and few values match without copying. The baseline, which is the
-    fraction of the holdout, shows how often. The ``fact`` reports the number of copies for any
-    p-value. ``details["epsilon"]`` contains lower bounds on epsilon for subjects, as
+    fraction of the holdout, shows how often such matches occur. The ``fact`` reports the number of
+    copies for any p-value. ``details["epsilon"]`` contains lower bounds on epsilon for subjects, as
     :class:`skeval.privacy.ExactMatchShare` contains them for rows.
 
     Examples

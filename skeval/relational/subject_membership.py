@@ -39,14 +39,14 @@ Parts = dict[str, np.ndarray]  # scores of the training data and of the holdout
 
 @declared
 class SubjectMembership(SubjectMetric):
-    """AUC of an attack that separates training from holdout subjects by all their rows.
+    """AUC of a membership attack on subjects, using all rows of each subject.
 
-    An attacker knows a user with all purchases and wants to find out whether the user was in the
+    An attacker knows all purchases of a user and wants to find out whether the user was in the
     training data. Single purchases contain little information, and an attack on rows ignores that a
-    user has several rows. Each row is scored by how much closer the synthetic data are to it than
-    the rows of other subjects. The score of a user is the mean or the maximum of these row scores.
-    The maximum is used because one memorized row is enough to identify the user. The AUC is 0.5 if
-    the attacker guesses and 1 for a perfect attack. Lower is better.
+    user has several rows. A row scores high if the nearest synthetic row is closer to it than the
+    nearest reference row. The score of a user is the mean or the maximum of these row scores. The
+    maximum is used because one memorized row is enough to identify the user. The AUC is 0.5 if the
+    attacker guesses and 1 for a perfect attack. Lower is better.
 
     Parameters
     ----------
@@ -75,18 +75,20 @@ class SubjectMembership(SubjectMetric):
 
     See Also
     --------
-    skeval.privacy.MembershipInference : The same for rows; by PerSubject, for aggregates alone.
-    SharedHistoryShare : Histories that are copied.
+    skeval.privacy.MembershipInference : An attack on single rows.
+    PerSubject : Wraps MembershipInference to attack only the aggregates of a subject.
+    SharedHistoryShare : Fraction of histories that are copied.
 
     Notes
     -----
-    A subject has several scores. The first is the score of its row with aggregates of the other
-    rows, as in :class:`PerSubject`. For each table that depends on it, the mean and the maximum
-    over its rows are also scores. The last score is the mean of the ranks of all these scores. The
-    value is the largest AUC, and ``details["attacks"]`` contains all. The p-value and the interval
-    are corrected for this choice (Holm, Bonferroni). Labels of subjects are exchangeable if nothing
-    was learned about any subject, for any number of rows. A subject without rows in a table has the
-    median score of this table. The baseline is 0.5.
+    A subject has several scores. The first is the score of the subject's own row together with
+    aggregates of its other rows, as in :class:`PerSubject`. In each table that depends on the
+    subject, the mean and the maximum of its row scores are two further scores. The last score is
+    the mean of the ranks of all these scores. The value is the largest AUC, and
+    ``details["attacks"]`` contains the AUC of each score. The p-value and the interval are
+    corrected for this choice (Holm, Bonferroni). If nothing was learned about any subject, the
+    labels of subjects are exchangeable, however many rows they have. A subject without rows in a
+    table has the median score of this table. The baseline is 0.5.
 
     The value is an average over all subjects. If few subjects are exposed, it stays close to 0.5.
 

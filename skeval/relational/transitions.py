@@ -59,12 +59,12 @@ class CoherenceSimilarity(ColumnSequenceMetric):
 
     See Also
     --------
-    TransitionSimilarity : What follows, given what was there.
+    TransitionSimilarity : Compares the next category, given the present category.
 
     Notes
     -----
-    With p the fractions of the training data in each bin and q the fractions of the synthetic data,
-    the score of a column is
+    Let p and q be the fractions of the training and the synthetic data in each bin. The score of a
+    column is
 
     .. math:: 1 - \frac{1}{2} \sum_c |p_c - q_c|
 
@@ -141,10 +141,10 @@ class CoherenceSimilarity(ColumnSequenceMetric):
 class TransitionSimilarity(ColumnSequenceMetric):
     r"""Similarity of the transition probabilities between consecutive values.
 
-    For example, how many patients in treatment are in treatment on the next day, and how many are
-    discharged? Marginal distributions do not show this, and a table with correct marginal
-    distributions may keep all patients in treatment forever. The score ranges from 0 (no common
-    transitions) to 1 (equal probabilities). Higher is better.
+    An example is the fraction of patients in treatment who are discharged on the next day. Marginal
+    distributions do not show this fraction. Therefore, a table with correct marginal distributions
+    may keep all patients in treatment forever. The score ranges from 0 (no common transitions) to 1
+    (equal probabilities). Higher is better.
 
     Parameters
     ----------
@@ -162,18 +162,19 @@ class TransitionSimilarity(ColumnSequenceMetric):
 
     See Also
     --------
-    CoherenceSimilarity : Shares of pairs, which marginals are part of.
+    CoherenceSimilarity : Compares the frequencies of pairs of consecutive categories.
 
     Notes
     -----
-    With P(b | a) the fraction of rows with value a whose next row has value b, and p(a) the
-    fraction of training pairs that start with a, the score of a column is
+    Let P(b | a) be the fraction of rows with value a whose next row has value b, and let p(a) be
+    the fraction of training pairs that start with a. The score of a column is
 
     .. math:: \sum_a p(a) \left(1 - \frac{1}{2} \sum_b |P_{train}(b|a) - P_{synthetic}(b|a)|\right)
 
-    If nothing follows a value in the synthetic data, its agreement is 0. The value is the mean over
-    columns. ``details["transitions"]`` contains the matrices of the most frequent categories for
-    the display. Fractions from fewer than ten sequences are not included.
+    If a value is never followed by another row in the synthetic data, the agreement of this value
+    is 0. The value is the mean over columns. ``details["transitions"]`` contains the matrices of
+    the most frequent categories for the display. Fractions from fewer than ten sequences are not
+    included.
 
     Examples
     --------

@@ -75,8 +75,8 @@ def without_hashes(results: SuiteResult) -> SuiteResult:
 class PDFRenderer(Renderer):
     """Writes results as an accessible, archival PDF (PDF/UA-1, PDF/A-3a) with the results attached.
 
-    Two runs on the same results give the same bytes, and so does a report of results that were read
-    back from JSON or from a report.
+    The same results always give the same bytes, also after reading them back from JSON or from a
+    report.
 
     Parameters
     ----------
@@ -84,8 +84,9 @@ class PDFRenderer(Renderer):
         Title of the report. The default is the title in the release file, or "Synthetic data
         report" if there is none.
     columns : ReportColumns or mapping of str to ReportColumns, optional
-        Columns and pairs that are drawn in the appendix (`univ`, `biv` and `pairs`), by table if
-        there are several tables. By default, everything that the results contain is drawn.
+        Columns and pairs that are drawn in the appendix (`univ`, `biv` and `pairs`). If there are
+        several tables, a mapping from table name. By default, everything that the results contain
+        is drawn.
     short : bool, default=False
         Whether the report has only the first page, all numbers and the provenance.
     hashes : bool, default=True
@@ -125,8 +126,9 @@ class HTMLRenderer(Renderer):
         Title of the report. The default is the title in the release file, or "Synthetic data
         report" if there is none.
     columns : ReportColumns or mapping of str to ReportColumns, optional
-        Columns and pairs that are drawn in the appendix (`univ`, `biv` and `pairs`), by table if
-        there are several tables. By default, everything that the results contain is drawn.
+        Columns and pairs that are drawn in the appendix (`univ`, `biv` and `pairs`). If there are
+        several tables, a mapping from table name. By default, everything that the results contain
+        is drawn.
     short : bool, default=False
         Whether the report has only the first page, all numbers and the provenance.
     hashes : bool, default=True

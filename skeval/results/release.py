@@ -243,10 +243,10 @@ class PrivacyClaim(_Record):
 
 @dataclass(frozen=True)
 class Release(_Record):
-    """Description of a release: its recipient, purpose and thresholds, which are not measured.
+    """Facts about a release that skeval cannot measure: recipient, purpose, thresholds.
 
-    A report shows it on its first page. All fields are optional. A missing fact is printed as "not
-    stated".
+    A report shows these facts on its first page. All fields are optional. A missing fact is printed
+    as "not stated".
 
     Parameters
     ----------

@@ -91,7 +91,7 @@ class Reason:
         return self.text
 
 
-_UNABLE = Reason("unable", "there are too few holdout rows or relabellings for significance.")
+_UNABLE = Reason("unable", "there are too few holdout rows or relabelings for significance.")
 _NEEDS_HOLDOUT = Reason("needs holdout", "its test needs holdout rows.")
 _NO_P_VALUE = Reason("untested", "it reports no p-value.")
 _MEANINGLESS = Reason(
@@ -544,7 +544,7 @@ def _describe_skipped(
     counts = {
         f"do{'es' if without == 1 else ''} not apply to a whole population": without,
         f"need{'s' if for_holdout == 1 else ''} holdout rows": for_holdout,
-        "cannot be significant with so few holdout rows or relabellings": unable,
+        "cannot be significant with so few holdout rows or relabelings": unable,
         f"failed or {'is' if other == 1 else 'are'} not defined": other,
     }
     (first, n_first), *others = [(what, n) for what, n in counts.items() if n]

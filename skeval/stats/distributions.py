@@ -43,7 +43,7 @@ def total_variation(counts_x: np.ndarray, counts_y: np.ndarray) -> float:
 
 
 def expected_total_variation(counts_x: np.ndarray, counts_y: np.ndarray) -> float:
-    """Return the mean total variation over all relabellings of the pooled rows."""
+    """Return the mean total variation over all relabelings of the pooled rows."""
     # This is the expected value if both samples have the same distribution. Therefore, the
     # `1 - total_variation` of a perfect synthetic table is 1 minus this value, not 1.
     #
@@ -178,12 +178,12 @@ def _pieces(x: np.ndarray, y: np.ndarray, shared: bool = False) -> tuple[np.ndar
 
 
 def expected_wasserstein(x: np.ndarray, y: np.ndarray) -> float:
-    """Return the mean distance (p = 1) over all relabellings of the pooled values."""
+    """Return the mean distance (p = 1) over all relabelings of the pooled values."""
     # This is the expected distance if both samples have the same distribution.
     #
     # Between neighboring pooled values, the difference of the curves is the difference of two
     # fractions of the pooled rows below. The mean absolute value of this difference over
-    # relabellings is known exactly, see expected_total_variation. With more than 20,000 pooled
+    # relabelings is known exactly, see expected_total_variation. With more than 20,000 pooled
     # values, 20,000 points of the curve are used.
     n, m = x.size, y.size
     step = -(-(n + m) // _N_POINTS)

@@ -27,8 +27,8 @@ _TENS = np.array([float(f"1e{i}") for i in range(309)])
 _BLOCK = 2**21  # maximum number of counts in memory
 _DRAWS_A_ROW = 16  # drawing a count costs about as much as shuffling this number of rows
 _ALL = np.iinfo(np.uint64).max  # every bit of a word
-_WORD = 64  # relabellings per word, one bit each
-_AT_ONCE = 16 * _WORD  # relabellings between two checks whether to stop
+_WORD = 64  # relabelings per word, one bit each
+_AT_ONCE = 16 * _WORD  # relabelings between two checks whether to stop
 _LISTS_AT_ONCE = 2**15  # lists whose bits are expanded in one step
 _SHORTEST, _MAX_LENGTH = 16, 128
 
@@ -85,7 +85,7 @@ def match_contrast(
     seed: int,
 ) -> Relabelled:
     """Test the difference of the fractions that match the training and the holdout data."""
-    # The test relabels the real rows. In a relabelling, k of the `c` pooled copies of a value are
+    # The test relabels the real rows. In a relabeling, k of the `c` pooled copies of a value are
     # training rows, with a multivariate hypergeometric distribution over the values of the
     # synthetic rows. A value with one copy counts as +1 or -1. Such values are drawn as one class,
     # so that the number of draws does not grow with the table. If there are only such values, the
@@ -133,7 +133,7 @@ def mean_difference(copies: np.ndarray, weights: np.ndarray, n_train: int, n_rea
 
 
 def mean_on_train(copies: np.ndarray, weights: np.ndarray, n_train: int, n_real: int) -> float:
-    """Return the mean fraction of values in the training data over all relabellings.
+    """Return the mean fraction of values in the training data over all relabelings.
 
     The parameters are those of :func:`mean_difference`.
     """
@@ -235,8 +235,8 @@ def list_contrast(
     """Test the difference of the fractions with a training and a holdout match by rows."""
     # The test relabels rows. The number of training rows among the real rows in lists is
     # hypergeometric, and the training rows are then drawn among the rows in lists. Rows in no list
-    # do not matter. The labels of a row under 64 relabellings are the bits of one word, so that
-    # "has a training row" is one `or` over a list for all of the relabellings.
+    # do not matter. The labels of a row under 64 relabelings are the bits of one word, so that
+    # "has a training row" is one `or` over a list for all of the relabelings.
     #
     # Lists may be cut off if the removed rows do not depend on the labels. The test is exact for
     # the statistic of the lists that it receives.
@@ -354,7 +354,7 @@ def _relabelled_sides(
 ) -> Iterator[tuple[int, tuple[np.ndarray, np.ndarray]]]:
     """Yield whether values have a copy in the training and holdout data, as bits of words.
 
-    For each relabelling, `n_train` is the number of copies in the training data.
+    For each relabeling, `n_train` is the number of copies in the training data.
     """
     starts = np.concatenate([[0], np.cumsum(copies)[:-1]])
     for words, n in label_words(int(copies.sum()), n_train, rng):
@@ -364,7 +364,7 @@ def _relabelled_sides(
 def label_words(
     n_rows: int, n_train: np.ndarray, rng: np.random.Generator
 ) -> Iterator[tuple[np.ndarray, int]]:
-    """Yield random labels of rows, as words of 64 relabellings, and the number of used bits."""
+    """Yield random labels of rows, as words of 64 relabelings, and the number of used bits."""
     for start in range(0, n_train.size, _WORD):
         labels = np.zeros((_WORD, n_rows), dtype=np.bool_)
         n = min(_WORD, n_train.size - start)

@@ -9,17 +9,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.stats import hypergeom
 
-BLOCK = 200  # random relabellings between two checks whether to stop
+BLOCK = 200  # random relabelings between two checks whether to stop
 _LONG_BLOCK = 1000  # block size if the mean of the draws is reported as well
-EXCEEDANCES = 10  # sampling stops after this number of relabellings that reach the observed value
+EXCEEDANCES = 10  # sampling stops after this number of relabelings that reach the observed value
 _LABELS = 2**21  # maximum number of labels in memory
-UPPER = 0.9  # quantile of relabellings, from which quantiles of smaller levels are derived
+UPPER = 0.9  # quantile of relabelings, from which quantiles of smaller levels are derived
 NOISE = 1e-12  # smaller differences of statistics are ignored, because sums depend on their order
 
 
 @dataclass(frozen=True)
 class Relabelled:
-    """A statistic with its distribution over random relabellings of the real rows."""
+    """A statistic with its distribution over random relabelings of the real rows."""
 
     observed: float
     mean: float
@@ -31,7 +31,7 @@ class Relabelled:
 
     @property
     def upper_deviation(self) -> float | None:
-        """The 90% quantile of the relabellings, in standard deviations above the mean."""
+        """The 90% quantile of the relabelings, in standard deviations above the mean."""
         if not self.spread > NOISE or math.isnan(self.upper):
             return None
         return (self.upper - self.mean) / self.spread
@@ -79,7 +79,7 @@ def shuffle_labels(labels: np.ndarray, n: int, rng: np.random.Generator) -> np.n
 
 
 def block_sizes(n: int, size: int = BLOCK) -> Iterator[int]:
-    """Yield the sizes of the blocks in which n relabellings are drawn."""
+    """Yield the sizes of the blocks in which n relabelings are drawn."""
     for start in range(0, n, size):
         yield min(size, n - start)
 
@@ -87,7 +87,7 @@ def block_sizes(n: int, size: int = BLOCK) -> Iterator[int]:
 def labels_test(
     statistic: Callable[[np.ndarray], np.ndarray], labels: np.ndarray, drawn: Iterable[np.ndarray]
 ) -> Relabelled:
-    """Compare a statistic of the actual labels with random relabellings."""
+    """Compare a statistic of the actual labels with random relabelings."""
     width = max(1, _LABELS // labels.size)
 
     def values(block: np.ndarray) -> np.ndarray:

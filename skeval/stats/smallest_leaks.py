@@ -44,14 +44,14 @@ def excess_at(level: float, levels: list[float], excesses: list[float]) -> float
 def threshold_of(level: float, upper: float | None = None) -> float:
     """Return how many standard deviations a statistic must reach to be significant.
 
-    `upper` is the 90% quantile of random relabellings, by default of a normal distribution.
+    `upper` is the 90% quantile of random relabelings, by default of a normal distribution.
     """
     return float(norm.isf(_level_of_one(level, upper)))
 
 
 def _level_of_one(level: float, upper: float | None) -> float:
     """Return the level of one normal statistic at which the largest of several has this level."""
-    # There are at least 200 relabellings, which are too few for the quantile at a small level.
+    # There are at least 200 relabelings, which are too few for the quantile at a small level.
     # Therefore, the tail above the 90% quantile is assumed to be the tail of a normal statistic, or
     # of the largest of several normal statistics.
     return level if upper is None else level * float(norm.sf(upper)) / (1.0 - UPPER)
@@ -60,9 +60,9 @@ def _level_of_one(level: float, upper: float | None) -> float:
 def smallest_shift(
     level: float, spread: float, mean: float = 0.0, upper: float | None = None
 ) -> float:
-    """Return the smallest shift of a statistic with this spread over relabellings that is found.
+    """Return the smallest shift of a statistic with this spread over relabelings that is found.
 
-    `mean` and `upper` describe the relabellings, in standard deviations.
+    `mean` and `upper` describe the relabelings, in standard deviations.
     """
     return (threshold_of(level, upper) + _REACH - mean) * spread
 
@@ -86,7 +86,7 @@ def excess_of_rate(
 ) -> float:
     """Return the smallest excess over a rate that is found.
 
-    `spread` is the deviation of the difference of the two rates over relabellings.
+    `spread` is the deviation of the difference of the two rates over relabelings.
     """
     # The spread increases with the rate. Its ratio to the spread of independent successes is
     # assumed to be constant.

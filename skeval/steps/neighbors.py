@@ -246,7 +246,7 @@ def pooled_masses(
     # the holdout data.
     #
     # Ties are divided evenly over all nearest rows of the pooled tables. Only in this case, the
-    # mean fraction of the training data over relabellings is n_T / (n_T + n_H), with a variance in
+    # mean fraction of the training data over relabelings is n_T / (n_T + n_H), with a variance in
     # closed form.
     queries = rows_of(context, "synthetic", "gower", columns, n_rows, seed)
     pool = pool_index(context, "gower", columns, n_rows, 0 if n_rows is None else seed)

@@ -278,7 +278,7 @@ def _compare(p: np.ndarray, q: np.ndarray, starts: np.ndarray) -> np.ndarray:
 
 
 def _deviations(pooled: np.ndarray, n: np.ndarray, m: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Return the mean deviation of the cells of adjacent tables over relabellings."""
+    """Return the mean deviation of the cells of adjacent tables over relabelings."""
     widths = np.diff([*starts, pooled.shape[1]])
     sums = np.zeros(len(starts))
     for sizes in np.unique(

@@ -138,7 +138,8 @@ def combine_draws(
         :class:`~skeval.utility.CoefficientOverlap` for regression coefficients or
         :class:`~skeval.utility.MeanCIOverlap` for means.
     draws : iterable of tables
-        At least two synthetic tables of similar size. Only one is in memory at a time.
+        At least two synthetic tables of similar size, or at least one with ``rule="plug_in"``. Only
+        one table is in memory at a time.
     rule : {"partial", "full", "plug_in"}, default="partial"
         How the tables were generated (see Notes). With "partial", one fitted model generated them.
         With "full", the parameters of the model were drawn again for each table from their
@@ -169,18 +170,24 @@ def combine_draws(
 
     Notes
     -----
-    With m tables of k rows each, n training rows, estimates :math:`q_i` with mean :math:`\bar q`
-    and variance b, and the mean :math:`\bar u` of the variances within the tables, the variance of
-    :math:`\bar q` is
+    The formulas use
+
+    - m, the number of synthetic tables, with k rows each,
+    - n, the number of training rows,
+    - :math:`\bar q` and b, the mean and the variance of the estimates :math:`q_i` of the tables,
+    - :math:`\bar u`, the mean of the variances within the tables.
+
+    The variance of :math:`\bar q` is
 
     .. math:: T_\mathrm{partial} = \frac{k}{n} \bar u + \frac{b}{m}, \qquad
         T_\mathrm{full} = \left(1 + \frac{1}{m}\right) b - \bar u, \qquad
         T_\mathrm{plug\,in} = \left(\frac{k}{n} + \frac{1}{m}\right) \bar u
 
-    with :math:`(m-1)(1 + m k \bar u / (n b))^2`, :math:`(m-1)(1 - m \bar u / ((m+1) b))^2` and
-    infinitely many degrees of freedom. If the second variance is not positive, k/n times
-    :math:`\bar u` with m - 1 degrees of freedom is used instead. The rule for multiply imputed
-    missing values, :math:`\bar u + (1 + 1/m) b`, is different and does not apply here.
+    The degrees of freedom of the three are :math:`(m-1)(1 + m k \bar u / (n b))^2`,
+    :math:`(m-1)(1 - m \bar u / ((m+1) b))^2` and infinity, in this order. If
+    :math:`T_\mathrm{full}` is not positive, k/n times :math:`\bar u` with m - 1 degrees of freedom
+    is used instead. The rule for multiply imputed missing values, :math:`\bar u + (1 + 1/m) b`, is
+    different and does not apply here.
 
     Most generators are fitted once and then sampled. For these generators, "partial" and "plug_in"
     are valid if the model is correct, and "full" is not. In addition, "full" requires at least

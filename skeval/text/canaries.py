@@ -164,10 +164,10 @@ class TextCanaryExposure(Metric):
 
     The data owner plants artificial texts in the training data, trains the generator, and searches
     for traces of these texts in the synthetic data. Similar canaries that were not planted show how
-    many traces are expected by chance. The exposure is the number of times, in bits, that the
-    planted canary halves the number of candidates. Because the planted canaries are known, the
-    metric finds a leak without a holdout. The score ranges from 0 (references rank above the
-    canaries) to log2(R). Lower is better.
+    many traces are expected by chance. An exposure of b bits means that the canary ranks in the top
+    2^-b of all candidates. Because the planted canaries are known, the metric can find a leak
+    without a holdout. The score ranges from 0 (all references rank above the canaries) to log2(R),
+    where R is the number of references plus 1. Lower is better.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ class TextCanaryExposure(Metric):
     Attributes
     ----------
     context_ : Context
-        The real tables. They are not used.
+        The fitted tables (not used).
 
     Raises
     ------
@@ -199,25 +199,26 @@ class TextCanaryExposure(Metric):
 
     Warnings
     --------
-    Canaries show what the generator memorizes of similar texts. A low value does not rule out a
+    Canaries show how well the generator memorizes similar texts. A low value does not rule out a
     leak of other texts.
 
     See Also
     --------
-    make_canaries : Makes canaries.
+    make_canaries : Draw planted and reference canaries.
     skeval.privacy.OneRunDPAudit : A lower bound on epsilon from planted rows.
-    TextMembershipInference : The same of texts that were not planted.
+    TextMembershipInference : An attack on real texts, without planted texts.
 
     Notes
     -----
-    With R - 1 references, a planted canary of rank r among them and itself (ties count half) has
+    The exposure of a planted canary that has rank r among the R candidates (all references and the
+    canary itself; ties count half) is
 
     .. math:: \mathrm{exposure} = \log_2 R - \log_2 r
 
     and the value is the mean over planted canaries. The baseline is the mean for a canary that was
     not planted, about 1.44 bits. The planted canaries are a random choice. Therefore the p-value,
     which compares their mean rank with random choices, is exact. For one planted canary, it is the
-    rank divided by R. The number of references limits the p-value.
+    rank divided by R. The smallest possible p-value depends on the number of references.
 
     ``details`` contains the exposure of each planted canary, the maximum, the p-value of each
     canary from its rank after Holm correction (``p_values``), and the fraction of pairs in which a

@@ -1,4 +1,4 @@
-"""Several weightings of the same lists of real rows, tested as one by common relabellings."""
+"""Several weightings of the same lists of real rows, tested as one by common relabelings."""
 
 from __future__ import annotations
 

@@ -151,25 +151,25 @@ class ModelRankAgreement(_ModelComparison):
 
     See Also
     --------
-    SelectionRegret : What disagreement costs.
-    TSTR : The scores themselves.
+    SelectionRegret : Loss from choosing a model by the synthetic data.
+    TSTR : Score of one model trained on synthetic data.
     FeatureImportanceAgreement : Whether models use the same columns.
 
     Notes
     -----
     The order of models with similar scores is random on any table. ``details["n_decided"]`` is the
     number of pairs whose real scores differ significantly (the 95% bootstrap interval of the
-    difference excludes 0). ``details["among_decided"]`` is the SRA for these pairs, and a warning
-    is issued if there are none. For the interval of the value, each undecided pair may have either
-    order. Therefore the interval is wide if scores are similar. It refers to models fitted on these
-    tables. ``details["self_agreement"]`` is the mean agreement of the real scores with scores on
-    bootstrap samples of the same rows. With ``mode="tsts"``, no table is expected to be much
-    better.
+    difference excludes 0). ``details["among_decided"]`` is the synthetic ranking agreement (SRA) of
+    these pairs. If there are no such pairs, a warning is issued. For the interval of the value,
+    each undecided pair may have either order. Therefore the interval is wide if scores are similar.
+    The interval refers to models fitted on these tables. ``details["self_agreement"]`` is the mean
+    agreement of the real scores with scores on bootstrap samples of the same rows. With
+    ``mode="tsts"``, no table is expected to be much better.
 
-    The p-value is computed by a permutation test, which is exact for up to eight models. It is the
-    fraction of all orders of the models that agree with the real order at least as well as the
-    synthetic order. For n models, it cannot be smaller than 1 / n!, so two or three models cannot
-    give significant results.
+    The p-value is computed by a permutation test, which is exact for up to eight models. The
+    p-value is the fraction of all orders of the models that agree with the real order at least as
+    well as the synthetic order. For n models, the p-value cannot be smaller than 1 / n!, so two or
+    three models cannot give significant results.
 
     With ``mode="tsts"``, the baseline is the agreement for an analyst who splits the training data
     instead of the synthetic data. With ``mode="tstr"`` there is no baseline, because the training
@@ -257,22 +257,22 @@ class SelectionRegret(_ModelComparison):
 
     See Also
     --------
-    ModelRankAgreement : Whether all models keep their order.
-    TSTS : The scores that the choice is made by.
+    ModelRankAgreement : Whether both tables rank all models in the same order.
+    TSTS : The scores by which the model is chosen.
 
     Notes
     -----
     With ``mode="tstr"``, the baseline is 0, because the training data give the real scores
     themselves. ``details["random_choice"]`` is the mean regret over all models, that is, the cost
-    of a random choice. ``details["worst_choice"]`` is the maximum regret. If it is small, a regret
-    of 0 is not informative.
+    of a random choice. ``details["worst_choice"]`` is the maximum regret. If the maximum is small,
+    a regret of 0 is not informative.
 
     The best model and the regret are determined with the same holdout rows. Therefore the regret is
-    above 0 even for equally good models. The 95% interval corrects for this. It uses simultaneous
-    bootstrap intervals of the differences of all models to the chosen model (Hsu 1984), and its
-    lower end is above 0 only if some model is significantly better. The choice itself is treated as
-    fixed. ``details["tied"]`` lists models that tie with the chosen model on synthetic rows. Among
-    them, the first in the list was chosen.
+    above 0 even for equally good models. The 95% interval corrects for this effect. The interval
+    uses simultaneous bootstrap intervals of the differences of all models to the chosen model (Hsu
+    1984), and its lower end is above 0 only if some model is significantly better. The choice
+    itself is treated as fixed. ``details["tied"]`` lists models that tie with the chosen model on
+    synthetic rows. The first model of this list was chosen.
 
     References
     ----------

@@ -70,15 +70,15 @@ class CalibrationPreservation(SeveralModels):
 
     See Also
     --------
-    TSTR : How well models tell cases apart; ``scoring="brier"`` sees both.
-    FairnessGap : How models treat groups.
+    TSTR : Discrimination of the models. ``scoring="brier"`` also depends on calibration.
+    FairnessGap : Differences of the errors of a model between groups.
 
     Notes
     -----
     The expected calibration error (ECE) is the mean over bins of the absolute difference between
     the mean probability and the fraction of correct predictions. The value is ``1 - |ECE of TSTR -
-    ECE of TRTR|``. The baseline is 1, the value of the training data in place of the synthetic
-    data. A new real sample scores close to 1.
+    ECE of TRTR|``. The baseline is 1, which is the value for the training data in place of the
+    synthetic data. A new real sample scores close to 1.
 
     The metric measures change, not quality. If both models are badly calibrated, the value may be
     1. The sign of ``details["ece"]["difference"]`` indicates which model is worse.

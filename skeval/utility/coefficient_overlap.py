@@ -41,9 +41,10 @@ class CoefficientOverlap(TargetMetric):
 
     A researcher regresses an outcome on other columns of the synthetic data, and publishes the
     coefficients with their confidence intervals. The metric measures whether the real data would
-    give the same results. For each coefficient, it computes the fraction of each interval that lies
-    in the other interval, averaged over both. The value is the mean over coefficients. It is 1 for
-    equal intervals, and negative if the intervals do not overlap. Higher is better.
+    give the same results. For each coefficient, the score is the fraction of each interval that
+    lies in the other interval, averaged over both intervals. The value is the mean over
+    coefficients. The value is 1 for equal intervals, and negative if the intervals do not overlap.
+    Higher is better.
 
     Parameters
     ----------
@@ -87,9 +88,9 @@ class CoefficientOverlap(TargetMetric):
 
     See Also
     --------
-    MeanCIOverlap : The same of column means.
-    FeatureImportanceAgreement : The same question for models that predict.
-    skeval.fidelity.CorrelationSimilarity : Pairs of columns, without a regression.
+    MeanCIOverlap : The overlap of the intervals of column means.
+    FeatureImportanceAgreement : Compares the importance of features in predictive models.
+    skeval.fidelity.CorrelationSimilarity : Compares correlations of pairs of columns.
 
     Notes
     -----
@@ -103,7 +104,8 @@ class CoefficientOverlap(TargetMetric):
     ``standardized_difference`` (difference divided by the training standard error), ``same_sign``,
     and ``same_significance``, which is true if both intervals or neither of them contain 0.
     Training values are rounded to the digits that are certain given their error. ``sign_agreement``
-    and ``significance_agreement`` are the fractions of coefficients for which these are true.
+    and ``significance_agreement`` are the fractions of coefficients with the same sign and with the
+    same significance.
 
     A value of 1 is not the goal. If the regression model is correct, coefficients of a new real
     sample of the same size overlap by 0.71 on average for any number of rows. Coefficients of
@@ -118,11 +120,11 @@ class CoefficientOverlap(TargetMetric):
     are pooled. If the pooled category has fewer than 10 rows, these rows are skipped, as are rows
     with missing values (``n_dropped``). A constant feature is skipped with a warning. A coefficient
     is also skipped if the training data do not determine it, for example because of collinear
-    columns or perfect separation, or if it depends on so few training rows that it would reveal
-    them. The latter applies to combinations of categories with fewer than 10 rows, and if one or
-    two extreme rows determine the value. If a coefficient is determined by the training data but
-    not by the synthetic data, it counts as 0 with a warning, and agrees in neither sign nor
-    significance.
+    columns or perfect separation, or if the coefficient depends on so few training rows that it
+    would reveal these rows. This is the case for combinations of categories with fewer than 10
+    rows, and if one or two extreme rows determine the value. If a coefficient is determined by the
+    training data but not by the synthetic data, its score is 0, neither its sign nor its
+    significance agrees, and a warning is given.
 
     References
     ----------

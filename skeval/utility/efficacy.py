@@ -145,8 +145,8 @@ class PrecisionEfficacy(_Efficacy):
 
     See Also
     --------
-    RecallEfficacy : The mirror, at a fixed precision.
-    AugmentationGain : The gain in any score.
+    RecallEfficacy : Recall at a fixed precision.
+    AugmentationGain : Improvement of any score.
 
     Notes
     -----
@@ -157,8 +157,9 @@ class PrecisionEfficacy(_Efficacy):
     with the holdout precisions of the model trained on training and synthetic rows and of the model
     trained on training rows only. The baseline is 0.5. ``details`` contains both precisions, the
     recalls that the thresholds reach on the holdout, and the thresholds. The threshold has the
-    smallest training recall that is not below the fixed recall. If there is none, it is 1. The
-    interval is computed from bootstrap samples of holdout rows at these thresholds.
+    smallest training recall that is not below the fixed recall. If there is no such threshold, the
+    threshold is 1. The interval is computed from bootstrap samples of holdout rows at these
+    thresholds.
 
     References
     ----------
@@ -207,8 +208,8 @@ class RecallEfficacy(_Efficacy):
 
     See Also
     --------
-    PrecisionEfficacy : The mirror, at a fixed recall.
-    AugmentationGain : The gain in any score.
+    PrecisionEfficacy : Precision at a fixed recall.
+    AugmentationGain : Improvement of any score.
 
     Notes
     -----

@@ -226,9 +226,9 @@ default="demographic_parity"
 
     See Also
     --------
-    EqualizedOddsImprovement : The change of equalized odds alone, on a scale around 0.5.
-    TSTR : How good the models are.
-    CalibrationPreservation : Whether probabilities keep their meaning.
+    EqualizedOddsImprovement : Change of equalized odds, on a scale where 0.5 means no change.
+    TSTR : Score of the models on holdout data.
+    CalibrationPreservation : Compares the calibration of predicted probabilities.
 
     Notes
     -----
@@ -244,10 +244,10 @@ default="demographic_parity"
 
     Noise separates equal rates. For example, with 5 equal groups of 100 rows each, the gap is 0.11
     on average. The interval corrects for this, whereas bootstrap quantiles do not. In simulations,
-    it contains the true gap of the fitted model in 93% of cases or more, and the interval of the
-    difference contains the true difference in 88% or more. Both refer to these two models and do
-    not include the randomness of training. For two tables from the same distribution, the interval
-    of the difference excluded 0 in up to 28% of cases.
+    the interval contains the true gap of the fitted model in 93% of cases or more, and the interval
+    of the difference contains the true difference in 88% or more. Both intervals refer to these two
+    models and do not include the randomness of training. For two tables from the same distribution,
+    the interval of the difference excluded 0 in up to 28% of cases.
 
     Groups with fewer than 10 training or holdout rows are pooled as "(rare groups)".
 
@@ -327,8 +327,8 @@ class EqualizedOddsImprovement(_GroupMetric):
 
     See Also
     --------
-    FairnessGap : The gap itself, by other criteria too.
-    TSTR : How good the models are.
+    FairnessGap : The gap itself, also for other criteria.
+    TSTR : Score of the models on holdout data.
 
     Notes
     -----
@@ -337,7 +337,7 @@ class EqualizedOddsImprovement(_GroupMetric):
 
     .. math:: \frac{1}{2} (EO_S - EO_T) + \frac{1}{2},
 
-    and the baseline is 0.5. For two groups, it is the measure of SDMetrics.
+    and the baseline is 0.5. For two groups, the value is the measure of SDMetrics.
 
     Models that learn nothing have equal odds, so noise may score above 0.5. Therefore interpret the
     value together with :class:`TSTR`. The interval is computed as for the difference in

@@ -36,9 +36,9 @@ class GlobalUtility(Metric):
     other columns, by a model trained on synthetic rows and by the same model trained on real rows.
     Both models are tested on holdout rows. A generator that was tuned for one target, or that
     learned only pairs of columns, scores low for other columns. The score is 1 if models trained on
-    synthetic rows are as good. It is close to 0 if they are useless although models trained on real
-    rows are nearly perfect. It can exceed 1 because of noise, or if a generator smooths patterns
-    for which there are few real rows. Higher is better.
+    synthetic rows are as good. The score is close to 0 if these models are useless although models
+    trained on real rows are nearly perfect. It can exceed 1 because of noise, or if a generator
+    smooths patterns for which there are few real rows. Higher is better.
 
     Parameters
     ----------
@@ -83,24 +83,25 @@ class GlobalUtility(Metric):
 
     See Also
     --------
-    TSTR : One target, any score.
-    skeval.fidelity.ContingencySimilarity : Pairs of columns, without a model.
+    TSTR : Evaluates one target with any score.
+    skeval.fidelity.ContingencySimilarity : Compares pairs of columns, without a model.
 
     Notes
     -----
-    With the balanced accuracy A of categorical columns and the root mean squared error E of
-    numerical and datetime columns, both on holdout rows, for models of synthetic (S) and of
-    training rows (T),
+    Let A be the balanced accuracy for a categorical column and E the root mean squared error for a
+    numerical or datetime column. Both are computed on holdout rows, for models trained on synthetic
+    rows (S) and on training rows (T). The value is
 
     .. math:: \mathrm{GU} = \frac{1}{p} \sum_{j=1}^p u_j, \qquad
         u_j = \frac{A_j(S)}{A_j(T)} \quad \text{or} \quad \frac{E_j(T)}{E_j(S)}
 
     A column with two values is treated as categorical, even if it is numerical. The baseline is 1,
     the value of the training data in place of the synthetic data. ``details["columns"]`` contains
-    the ratios, and `worst` the lowest one. ``details["by_column"]`` contains both scores for each
+    the ratios, and `worst` the lowest ratio. ``details["by_column"]`` contains both scores for each
     column. ``details["intervals"]`` contains the interval of each ratio over bootstrap samples of
-    holdout rows, which are the same for both models. The interval of the value is the mean of these
-    intervals, as if all columns had the same errors. It is too wide if their errors differ.
+    holdout rows. Both models use the same samples. The interval of the value is the mean of these
+    intervals, as if all columns had the same errors. If the errors of the columns differ, the
+    interval is too wide.
 
     If targets are sampled, a warning and ``details["sampled"]`` report the number of columns, and
     the value estimates the mean over all columns. The squared standard error of a mean of a sample

@@ -51,8 +51,9 @@ class FeatureImportanceAgreement(ScoredMetric):
 
     A team trains a model on the synthetic data and reports its most important columns. The same
     model trained on the real rows may use other columns, even if both models predict equally well.
-    The score is 1 if the importances agree. For "topk" and "l1", it is at least 0. For Spearman's
-    correlation, 0 is expected for unrelated orders, and -1 is the reverse order. Higher is better.
+    The score is 1 if the importances agree. For "topk" and "l1", the score is at least 0. For
+    Spearman's correlation, unrelated orders have a score of about 0, and reverse orders have a
+    score of -1. Higher is better.
 
     Parameters
     ----------
@@ -95,24 +96,24 @@ class FeatureImportanceAgreement(ScoredMetric):
 
     See Also
     --------
-    TSTR : Whether the models predict as well.
-    ModelRankAgreement : Whether several models keep their order.
-    CoefficientOverlap : The effects of columns, with their uncertainty.
+    TSTR : Compares how well the models predict.
+    ModelRankAgreement : Whether both tables rank several models in the same order.
+    CoefficientOverlap : Compares regression coefficients with their intervals.
 
     Notes
     -----
-    Importances below 0 count as 0, and are divided by their sum: ``details["importances"]`` has
-    both vectors by column, ``details["moved"]`` the columns that differ most (synthetic minus
-    train), ``details["mae"]`` the mean absolute difference, and ``details["statistics"]`` all three
-    statistics.
+    Importances below 0 count as 0, and the importances of a model are divided by their sum.
+    ``details["importances"]`` contains both vectors by column, ``details["moved"]`` the columns
+    that differ most (synthetic minus training data), ``details["mae"]`` the mean absolute
+    difference, and ``details["statistics"]`` all three statistics.
 
-    The baseline is the agreement of the training data with themselves. It is the mean agreement of
-    three pairs of models, each trained on a bootstrap sample of the training data, with the sizes
-    of the training and the synthetic data (at most the size of the training data). Two such samples
-    differ about as much as two new real tables. Their common rows make the baseline slightly too
-    high. The holdout is not used for training. The interval is computed from bootstrap samples of
-    holdout rows with fixed permutations, and refers to these two models. Native importances have no
-    interval.
+    The baseline is the agreement of the training data with themselves, that is, the mean agreement
+    of three pairs of models, each trained on a bootstrap sample of the training data, with the
+    sizes of the training and the synthetic data (at most the size of the training data). Two such
+    samples differ about as much as two new real tables. Their common rows make the baseline
+    slightly too high. The holdout is not used for training. The interval is computed from bootstrap
+    samples of holdout rows with fixed permutations, and refers to these two models. Native
+    importances have no interval.
 
     If several columns contain the same information, a model chooses one of them arbitrarily, and
     the others appear unimportant. The baseline shows this effect. If the model is not better than

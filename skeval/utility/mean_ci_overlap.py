@@ -28,8 +28,8 @@ class MeanCIOverlap(Metric):
     An analyst reports the mean of each column with its 95% interval from the training data and from
     the synthetic data. For each column, the score is the fraction of each interval that lies in the
     other interval, averaged over both. The value is the mean over numerical and datetime columns.
-    It is 1 for equal intervals, and negative if the intervals do not overlap, so that a reader of
-    one table would exclude the results of the other. Higher is better.
+    The value is 1 for equal intervals, and negative if the intervals do not overlap. In this case,
+    a reader of one table would exclude the results of the other table. Higher is better.
 
     Parameters
     ----------
@@ -53,18 +53,19 @@ class MeanCIOverlap(Metric):
 
     See Also
     --------
-    CoefficientOverlap : The same of regression coefficients.
-    skeval.fidelity.StatisticSimilarity : Means and other statistics, without intervals.
+    CoefficientOverlap : The overlap of the intervals of regression coefficients.
+    skeval.fidelity.StatisticSimilarity : Compares means and other statistics, without intervals.
 
     Notes
     -----
     For the training interval :math:`(l, u)` and the synthetic interval :math:`(l', u')`, each
     computed as the mean plus and minus a normal quantile times the standard error, the overlap is
-    (``details["means"]`` contains both, with training values rounded to the digits that are
-    certain)
 
     .. math:: IO = \frac{1}{2} \left( \frac{o}{u - l} + \frac{o}{u' - l'} \right),
         \quad o = \min(u, u') - \max(l, l').
+
+    ``details["means"]`` contains both intervals, with training values rounded to the digits that
+    are certain.
 
     A value of 1 is not the goal. Intervals of a new real sample of the same size overlap by 0.71 on
     average for any number of rows. Intervals of synthetic data whose means vary around the training

@@ -137,44 +137,46 @@ class TSTR(_Transfer):
     A team that receives only the synthetic data trains its model on them and applies it to real
     cases. The holdout represents these cases, because neither the model nor the generator has seen
     its rows. The baseline is the score of the same model trained on the real rows (TRTR, train on
-    real, test on real). The value shows the difficulty of the task, and the difference from the
-    baseline shows the loss due to the synthetic data.
+    real, test on real). The baseline shows how difficult the task is, and the difference from it
+    shows the loss due to the synthetic data.
 
     Raises
     ------
     MissingInputError
         At fit, if the holdout is missing.
     InvalidParameterError
-        At fit, if a column does not exist, or the scoring, task or label does not fit it.
+        At fit, if a column does not exist, or if the scoring, task or label does not fit the
+        target column.
 
     Warnings
     --------
     The score misleads if the task is so easy that any table is sufficient, or so hard that all
-    tables fail. TRTR shows both cases. If the features reveal the target, the model is equally good
-    on both tables.
+    tables fail. The baseline (TRTR) is then very high or very low. If the features reveal the
+    target, models trained on either table are equally good.
 
     See Also
     --------
-    TRTS : The mirror, tested on synthetic rows.
-    TSTS : What an analyst without real rows would report.
-    AugmentationGain : What synthetic rows add to real ones.
-    ModelRankAgreement : Whether models keep their order.
+    TRTS : The reverse, trained on real rows and tested on synthetic rows.
+    TSTS : Trained and tested on synthetic rows, as by an analyst without real rows.
+    AugmentationGain : Improvement of a model if synthetic rows are added to the real rows.
+    ModelRankAgreement : Whether synthetic data rank several models like real data.
 
     Notes
     -----
     ``details["difference"]`` is TSTR - TRTR with its interval, from bootstrap samples of holdout
-    rows that are the same for both models. It refers to models fitted on these two tables, not to
-    further samples of the generator. ``details["ratio"]`` is TSTR / TRTR, or TRTR / TSTR for
-    losses. It is nan if R2 is not positive. ``details["scores"]`` contains the other scores of the
-    task for both.
+    rows that are the same for both models. The interval does not include the variation between
+    synthetic tables. ``details["ratio"]`` is TSTR / TRTR, or TRTR / TSTR for losses. The ratio is
+    nan if R2 is not positive. ``details["scores"]`` contains the other scores of the task for both
+    models.
 
     Rows without a target are ignored. A label that occurs only in synthetic rows is learned as a
-    separate label, and its prediction is always wrong. A warning reports the number of such rows. A
-    label that does not occur in the synthetic rows is never predicted. A synthetic table with one
-    label gives a constant model. Encoders are fitted on the training rows of the model.
+    separate label, and predictions of this label are always wrong. A warning reports the number of
+    such rows. A label that does not occur in the synthetic rows is never predicted. A synthetic
+    table with one label gives a constant model. Encoders are fitted on the training rows of the
+    model.
 
-    If the model of real rows is almost perfect, each column is tested alone. If one column reveals
-    the target, a :class:`~skeval.exceptions.GivenAwayWarning` names it.
+    If the model trained on real rows is almost perfect, each column is tested alone. If one column
+    reveals the target, a :class:`~skeval.exceptions.GivenAwayWarning` names it.
 
     References
     ----------
@@ -236,10 +238,10 @@ class _OnSynthetic(_Transfer):
 class TRTS(_OnSynthetic):
     """Score on synthetic data of a model trained on real data (train real, test synthetic).
 
-    The score is high if the patterns of real rows are also valid for synthetic rows. It is the
+    The score is high if the patterns of real rows are also valid for synthetic rows. TRTS is the
     counterpart of :class:`TSTR`. A generator that draws only typical rows of each class makes rows
-    that are easier than real rows. The score may then be near 1 although TSTR is low. Always report
-    it together with TSTR.
+    that are easier than real rows. TRTS may then be near 1 although TSTR is low. Always report both
+    scores together.
 
     Warnings
     --------
@@ -248,8 +250,8 @@ class TRTS(_OnSynthetic):
 
     See Also
     --------
-    TSTR : The mirror, which says what the synthetic table costs.
-    TSTS : The same tested rows, and a model of the others.
+    TSTR : The reverse, trained on synthetic rows and tested on holdout rows.
+    TSTS : The same tested rows, with a model trained on the other synthetic rows.
 
     Notes
     -----
@@ -302,14 +304,14 @@ class TSTS(_OnSynthetic):
 
     See Also
     --------
-    TSTR : The same on real rows.
-    TRTS : The same tested rows, and a model of train.
-    SelectionRegret : What it costs to choose a model by such scores.
+    TSTR : The model trained on synthetic rows, tested on real rows.
+    TRTS : The same tested rows, with a model trained on the training data.
+    SelectionRegret : Loss from choosing a model by such scores.
 
     Notes
     -----
-    The baseline is TRTR. A value above it is too optimistic for real rows. The parts are stratified
-    by label.
+    The baseline is TRTR, the score of a model trained on real rows on the holdout. A value above
+    the baseline is too optimistic for real rows. The parts are stratified by label.
 
     References
     ----------
@@ -343,9 +345,10 @@ class TSTS(_OnSynthetic):
 class AugmentationGain(_Transfer):
     r"""Gain in the score on holdout data when synthetic rows are added to the training data.
 
-    A team keeps its real rows and adds synthetic rows to get a better model. The score is 0 if they
-    change nothing, which is typical, because a generator adds no information to its training rows
-    except its assumptions. Below 0, the synthetic rows make the model worse. Higher is better.
+    A team keeps its real rows and adds synthetic rows to get a better model. The score is 0 if the
+    added rows change nothing. This is typical, because a generator adds only its assumptions to the
+    information of its training rows. Below 0, the synthetic rows make the model worse. Higher is
+    better.
 
     Parameters
     ----------
@@ -359,9 +362,9 @@ class AugmentationGain(_Transfer):
 
     See Also
     --------
-    TSTR : Synthetic rows in place of the real ones.
-    PrecisionEfficacy : The gain in precision at a fixed recall.
-    RecallEfficacy : The gain in recall at a fixed precision.
+    TSTR : Trains on synthetic rows instead of real rows.
+    PrecisionEfficacy : Improvement of the precision at a fixed recall.
+    RecallEfficacy : Improvement of the recall at a fixed precision.
 
     Notes
     -----
@@ -371,8 +374,8 @@ class AugmentationGain(_Transfer):
 
     with the opposite sign for losses, so that higher values are better. The baseline is 0.
     ``details["scaled"]`` is half of the value plus 1/2, which is in [0, 1] for scores in [0, 1].
-    The interval is computed from bootstrap samples of holdout rows, which are the same for both
-    models.
+    The interval is computed from bootstrap samples of holdout rows. Both models use the same
+    samples.
 
     References
     ----------

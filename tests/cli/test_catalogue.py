@@ -37,8 +37,8 @@ def test_explain(run):
     assert code == 0
     for said in (
         "singling_out_univariate: SinglingOutRisk (privacy)",
-        "Scale       0 to 1.00; lower is better.",
-        "Evidence    attack.",
+        "Scale               0 to 1; lower is better.",
+        "Evidence            attack.",
         "mode='univariate'",
         "Parameters\nmode : ",
         "References\n",
@@ -201,8 +201,11 @@ def test_metrics_are_chosen_by_any_name():
 def test_explain_says_what_others_call_it():
     lines = list(explanation_lines("TSPR"))
     assert lines[0] == "PrivacyScore (privacy)"
-    assert "In scores   privacy_score." in lines
-    assert "Aindo       compute_privacy_stats, PrivacyStats, TSPR, TTPR, risk_confidence." in lines
+    assert "Name in results  privacy_score." in lines
+    assert (
+        "Name in Aindo    compute_privacy_stats, PrivacyStats, TSPR, TTPR, risk_confidence."
+        in lines
+    )
 
 
 @pytest.mark.parametrize(

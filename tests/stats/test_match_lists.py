@@ -1,4 +1,4 @@
-"""Lists of matching real rows and their relabellings against all labellings."""
+"""Lists of matching real rows and their relabelings against all labellings."""
 
 from __future__ import annotations
 

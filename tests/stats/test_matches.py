@@ -1,4 +1,4 @@
-"""Rounding, shares of matches, and their relabellings against all labellings."""
+"""Rounding, shares of matches, and their relabelings against all labellings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests over relabellings against full enumeration and scipy."""
+"""Tests over relabelings against full enumeration and scipy."""
 
 from __future__ import annotations
 

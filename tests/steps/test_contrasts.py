@@ -27,7 +27,7 @@ UNEQUAL = Context.of(make_mixed(20, random_state=0), make_mixed(10, random_state
 
 
 def test_of_equal_tables_it_is_the_number_of_the_holdout():
-    test = Relabelled(0.2, 0.013, 0.1, 0.01)  # the mean over some relabellings is noise
+    test = Relabelled(0.2, 0.013, 0.1, 0.01)  # the mean over some relabelings is noise
     shown = contrast_of(EQUAL, "rows", 0.5, test, reference="of holdout rows")
     assert (shown.observed, shown.expected) == (0.5, 0.3)
     assert str(shown) == "rows: 50.0%, of holdout rows 30.0%"

@@ -1,4 +1,4 @@
-"""Nearest rows under relabellings against brute force."""
+"""Nearest rows under relabelings against brute force."""
 
 from __future__ import annotations
 

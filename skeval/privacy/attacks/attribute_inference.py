@@ -103,28 +103,29 @@ class AttributeInferenceRisk(Metric):
 
     See Also
     --------
-    DisclosureProtection : Looks up the rows that have a person's known columns.
-    InferenceRisk : The nearest synthetic row gives the secret away.
-    LinearReconstructionAttack : Solves counts of synthetic rows for the secrets.
+    DisclosureProtection : Infers the attribute from the synthetic rows with equal known columns.
+    InferenceRisk : Infers the attribute from the nearest synthetic row.
+    LinearReconstructionAttack : Infers a binary attribute from counts of synthetic rows.
 
     Notes
     -----
-    The value is ``perf(train) - perf(holdout)`` of one model fitted to the synthetic rows. Its null
-    value and baseline are 0, the value for records that were not training records. The interval is
-    Newcombe's for accuracies. Otherwise, it is computed in the same way from the intervals of both
+    The value is ``perf(train) - perf(holdout)`` of one model fitted to the synthetic rows. The
+    baseline is 0, the expected value without a leak. For accuracies, the interval is Newcombe's.
+    For other scores, the interval is computed in the same way from the intervals of both
     performances.
 
     The p-value is one-sided and exact, because training and holdout rows are exchangeable given the
-    model if nothing was memorized. It also covers attackers who abstain and guess only if the model
-    is most confident, measured by the probability of the label or by the spread of the trees. In
-    this way, a few records may be known exactly even if the average does not show it. For the most
-    confident 1%, 2%, 5%, 10%, 20%, 50% and all of the guesses, ``details["abstaining"]`` contains
-    the numbers of correct guesses (or guesses within 5% of the range) for training and holdout rows
-    (``by_share``), the anonymity loss coefficient, and the p-value for all fractions at once (see
-    ``skeval.stats.excess_tests.abstaining_test``). For accuracies, this is the p-value of the
-    result. Otherwise, the p-value is twice the smaller of this p-value and the p-value of the
-    performance (`p_average`). For recalls, rows are exchanged within classes. For an AUC, rows are
-    also exchanged within classes, and its linear form is used.
+    model if nothing was memorized. The test also covers attackers who guess only the records for
+    which the model is most confident, measured by the probability of the label or by the spread of
+    the trees. Such an attacker may know a few records exactly even if the average does not show a
+    leak. For the most confident 1%, 2%, 5%, 10%, 20%, 50% and all of the guesses,
+    ``details["abstaining"]`` contains the numbers of correct guesses (or guesses within 5% of the
+    range) for training and holdout rows (``by_share``), the anonymity loss coefficient, and the
+    p-value for all fractions at once (see ``skeval.stats.excess_tests.abstaining_test``). For
+    accuracies, this is the p-value of the result. Otherwise, the p-value is twice the smaller of
+    this p-value and the p-value of the performance (`p_average`). For recalls, rows are exchanged
+    within classes. For an AUC, rows are also exchanged within classes, and the linear form of the
+    AUC is used.
 
     ``details`` contains the performance on `train` and `holdout`. `marginal` is the performance on
     the training rows of a guess without known columns, that is, the most frequent or the median

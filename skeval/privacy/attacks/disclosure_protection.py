@@ -50,9 +50,9 @@ class DisclosureProtection(Metric):
 
     An attacker knows some columns of a record and finds the synthetic rows with the same values.
     The fraction of these rows with the sensitive values of the record is the probability of a
-    correct attribution (CAP). The metric compares its mean over the training data with the success
-    of a guess. The score ranges from 0 (all values are disclosed) to 1 (no more than by a guess).
-    Higher is better.
+    correct attribution (CAP). The metric compares the mean of this probability over the training
+    data with the success of a guess. The score ranges from 0 (all values are disclosed) to 1 (no
+    more than by a guess). Higher is better.
 
     Parameters
     ----------
@@ -99,9 +99,9 @@ class DisclosureProtection(Metric):
 
     See Also
     --------
-    DisclosureProtectionEstimate : The same on samples of the tables.
+    DisclosureProtectionEstimate : Computes the metric on samples of the tables.
     AttributeInferenceRisk : An attacker who fits a model to the release.
-    InferenceRisk : The nearest synthetic row gives the secret; the risk beyond that of a holdout.
+    InferenceRisk : Infers the attribute from the nearest synthetic row, compared with holdout rows.
 
     Notes
     -----
@@ -122,10 +122,10 @@ class DisclosureProtection(Metric):
     A relation such as that smoking predicts cancer is not a leak. A faithful release allows
     inferences about all people, so a low value alone does not indicate a leak. With a holdout,
     ``details["leak"]`` is the risk of training rows minus the risk of holdout rows, with
-    `leak_interval`. It is 0 on average if the release does not depend on the training records. The
-    p-value tests this difference. It is one-sided and exact, because training and holdout rows are
-    exchangeable given the release and the bins. The baseline of the result is the protection of
-    holdout rows. The interval is for a mean over training rows, given the release.
+    `leak_interval`. This difference is 0 on average if the release does not depend on the training
+    records. The p-value tests the difference. The test is one-sided and exact, because training and
+    holdout rows are exchangeable given the release and the bins. The baseline of the result is the
+    protection of holdout rows. The interval is for a mean over training rows, given the release.
 
     "cap" evaluates only the records with a match, which may be few (`matched`). "zero_cap" and
     "disco" report good protection for a release of noise, because its keys do not occur in the real
@@ -274,7 +274,7 @@ class DisclosureProtection(Metric):
 
 @declared
 class DisclosureProtectionEstimate(DisclosureProtection):
-    """How little a release discloses of a secret, on samples: 1 as a guess, 0 the secret itself.
+    """Protection of a sensitive attribute, estimated on samples of the tables.
 
     :class:`~skeval.privacy.DisclosureProtection` averaged over samples of the tables. An attacker
     knows some columns of a record and attributes the sensitive values of the matching synthetic
@@ -301,14 +301,14 @@ class DisclosureProtectionEstimate(DisclosureProtection):
 
     See Also
     --------
-    DisclosureProtection : The same on whole tables.
+    DisclosureProtection : Computes the metric on whole tables.
     AttributeInferenceRisk : An attacker who fits a model to the release.
-    InferenceRisk : The nearest synthetic row gives the secret; the risk beyond that of a holdout.
+    InferenceRisk : Infers the attribute from the nearest synthetic row, compared with holdout rows.
 
     Notes
     -----
     Every sampled real row is compared with every sample of synthetic rows. The estimate of
-    SDMetrics compares each sample with one other sample only. It has the same mean and a larger
+    SDMetrics compares each sample with one other sample only, so it has the same mean and a larger
     variance. Bins and guess come from the whole tables. The interval covers the variation between
     synthetic samples and between rows. Leak, p-value, baseline and limitations are the same as in
     :class:`~skeval.privacy.DisclosureProtection`. The baseline is the protection of holdout rows.

@@ -115,8 +115,8 @@ class DPAudit(GeneratorAttack):
 
     See Also
     --------
-    OneRunDPAudit : Needs one release only, and bounds less.
-    ShadowMembershipInference : The same game, with a classifier that learns from tables.
+    OneRunDPAudit : Requires only one release, but gives a lower bound.
+    ShadowMembershipInference : A similar attack, with a classifier that learns from tables.
     skeval.generators.DPHistogram : A generator that is differentially private.
 
     Notes
@@ -134,14 +134,14 @@ class DPAudit(GeneratorAttack):
     small. The p-value tests epsilon = 0, and ``details["ceiling"]`` is the bound of a guesser
     without errors.
 
-    The verdict is "violation" if the bound is above the claimed epsilon, "loose" if it is below
-    half of it, which is not informative, and "consistent" otherwise. Most violations in practice
-    occur because a generator reads parameters from the table without accounting for them, for
-    example the categories and extremes of a column. "canary" detects these violations. A category
-    that a pandas type lists is public and is not detected. "repeat" and "worst_case" detect other
-    violations.
+    The verdict is "violation" if the bound is above the claimed epsilon, "loose" if the bound is
+    below half of the claimed epsilon (not informative), and "consistent" otherwise. Most violations
+    in practice occur because a generator reads parameters from the table without accounting for
+    them, for example the categories and extremes of a column. "canary" detects these violations. A
+    category that a pandas type lists is public and is not detected. "repeat" and "worst_case"
+    detect other violations.
 
-    Half of a bound for "replace" is a bound for the other epsilon (if delta is 0), but a bound for
+    Half of a bound for "replace" is a bound for "add_remove" (if delta is 0), but a bound for
     "add_remove" does not imply a bound for "replace". The runs must be independent. Therefore, the
     audit is not valid for a generator that draws all its numbers from one seed that cannot be set.
 

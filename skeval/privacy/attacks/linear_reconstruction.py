@@ -89,9 +89,9 @@ class LinearReconstructionAttack(Metric):
 
     See Also
     --------
-    RecordReconstruction : All hidden columns of a record at once.
-    AttributeInferenceRisk : A model learned from the release guesses the secret.
-    DisclosureProtection : Looks up the rows that have a person's known columns.
+    RecordReconstruction : Infers all hidden columns of a record at once.
+    AttributeInferenceRisk : Infers the attribute with a model fitted to the release.
+    DisclosureProtection : Infers the attribute from the synthetic rows with equal known columns.
 
     Notes
     -----
@@ -102,15 +102,16 @@ class LinearReconstructionAttack(Metric):
 
     and for more than two categories, the category with the largest y. Records with equal
     quasi-identifiers have the same guess. The value is the fraction of correct guesses for training
-    records minus the fraction for the same number of holdout records. Its null value is 0, and the
-    interval is Newcombe's. ``details`` contains both fractions, and the fractions for guessing the
-    most common value of the synthetic rows (`majority`) and the value of the nearest synthetic row
-    (`nearest`). If the attack is only slightly better than these on both tables, it found nothing
-    but common knowledge, regardless of its fraction of correct guesses.
+    records minus the fraction for the same number of holdout records. Without a leak, the expected
+    value is 0. The interval is Newcombe's. ``details`` contains both fractions, and the fractions
+    for guessing the most common value of the synthetic rows (`majority`) and the value of the
+    nearest synthetic row (`nearest`). If the attack is only slightly better than these guesses on
+    both tables, the attack found only common knowledge, even if the fraction of correct guesses is
+    high.
 
     The attack is strongest if training and holdout data have the same size, and the synthetic table
-    is at least as large. Only the number of rows of the smaller table is attacked in both tables,
-    and the other rows add noise to the counts.
+    is at least as large. The same number of rows is attacked in both tables, which is the size of
+    the smaller table. The other rows add noise to the counts.
 
     References
     ----------

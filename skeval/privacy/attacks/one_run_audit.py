@@ -61,13 +61,13 @@ class OneRunDPAudit(Metric):
     r"""Lower bound on epsilon of differential privacy, estimated from one release.
 
     A generator may claim that its release is differentially private. The claim means that the
-    release would have had nearly the same probability without the data of any one individual. An
-    attack that distinguishes training rows from holdout rows better than such a release allows
-    refutes the claim. The metric matches rows of both tables in random pairs. An attack scores both
+    release would have had nearly the same probability without the data of any one individual. If an
+    attack distinguishes training rows from holdout rows better than such a release allows, the
+    claim is refuted. The metric matches rows of both tables in random pairs. An attack scores both
     rows of each pair with the release and guesses that the row with the higher score is the
     training row. The value is the smallest epsilon for which this number of correct guesses is not
-    unlikely. It is 0 if nothing is refuted, and lower is better. The audit needs only one release
-    and does not run the generator.
+    unlikely. The value is 0 if no claim is refuted. Lower is better. The audit needs only one
+    release and does not run the generator.
 
     Parameters
     ----------
@@ -129,8 +129,8 @@ class OneRunDPAudit(Metric):
 
     See Also
     --------
-    DPAudit : Runs the generator many times, and bounds more.
-    MembershipInference : The attacks whose scores are used here.
+    DPAudit : Runs the generator many times and gives a higher bound.
+    MembershipInference : Describes the attacks whose scores are used here.
 
     Notes
     -----
@@ -142,18 +142,18 @@ class OneRunDPAudit(Metric):
 
     reaches one minus the confidence (delta adds a term). Given the pairs, a fair coin decides which
     of the two rows is the training row, and the pairs are drawn before any score is computed.
-    Therefore, this bounds the epsilon of replacing a row, and half of it bounds the epsilon of
-    adding or removing a row. The p-value tests epsilon = 0, that is, the release does not depend on
-    which rows were training rows.
+    Therefore, the value is a lower bound on the epsilon of replacing a row. Half of the value is a
+    lower bound on the epsilon of adding or removing a row. The p-value tests epsilon = 0, that is,
+    the release does not depend on which rows were training rows.
 
     The interval is from the value to infinity: **no upper bound exists**. A weak attack gives 0 for
     any release, and the bound is 0 for a table without a leak. Therefore, 0 does not show that
     epsilon is small. ``details["ceiling"]`` is the bound of an attack without errors for these
     rows, which grows only with the logarithm of their number.
 
-    The bound is valid only if the split into training and holdout rows was random. A split by time,
-    place or individual does not qualify, nor does a holdout that was collected later. If the split
-    was stratified, pass its column to `stratify`.
+    The bound is valid only if the split into training and holdout rows was random. The bound is not
+    valid for a split by time, place or individual, or for a holdout that was collected later. If
+    the split was stratified, pass its column to `stratify`.
 
     The confidence refers to random splits and to the random matching. The matching depends on
     `random_state` and on the contents of both tables, so the same tables give the same value, and

@@ -94,9 +94,9 @@ class RecordReconstruction(Metric):
 
     See Also
     --------
-    LinearReconstructionAttack : Solves counts of synthetic rows for one secret of everyone.
-    InferenceRisk : The nearest synthetic row gives one secret away.
-    LinkabilityRisk : Two parts of a record lead to the same synthetic row.
+    LinearReconstructionAttack : Infers one binary attribute of all records from counts.
+    InferenceRisk : Infers one attribute from the nearest synthetic row.
+    LinkabilityRisk : Links two parts of a record to the same synthetic row.
 
     Notes
     -----
@@ -105,13 +105,13 @@ class RecordReconstruction(Metric):
 
     .. math:: \max\left(0, \frac{p - c}{1 - c}\right)
 
-    ``details["unshrunk"]`` contains the value without clipping. Its null value is 0. The baseline
-    is its mean over random choices of the training records, which is above 0 because of the
-    clipping. The interval is Katz's interval for the ratio of the failure rates. With several sets
-    of columns, its width depends on the variation of the success for single records. If no record
-    of either table is completed, it extends to Wilson's bound. The p-value is exact, because
-    without a leak, the labels of the real records are exchangeable. A missing guess is correct if
-    the true value is missing.
+    ``details["unshrunk"]`` contains the value without clipping, whose expected value without a leak
+    is 0. The baseline is the mean of the clipped value over random choices of the training records,
+    which is above 0 because of the clipping. The interval is Katz's interval for the ratio of the
+    failure rates. With several sets of columns, the width of the interval depends on the variation
+    of the success for single records. If no record of either table is completed, the interval
+    extends to Wilson's bound. The p-value is exact, because without a leak, the labels of the real
+    records are exchangeable. A missing guess is correct if the true value is missing.
 
     ``details["strata"]`` contains the risk by distance to the nearest other real record, in up to
     ten groups of equal size, with the most remote records last. ``details["worst_stratum"]`` is the

@@ -28,10 +28,11 @@ class MinimumDistanceAccumulation(AccumulationMetric):
     The metric uses the distance of each synthetic row to its nearest training row, and of each
     training row to its nearest synthetic row. The accumulation curve F(u) is the fraction of these
     distances that are at most u. If rows are closer to each other than they should be, the area
-    left of a threshold increases. The source document calls it the privacy area. The area to the
-    right is :class:`~skeval.fidelity.MDAResemblance`. The value is 0 if no pair of rows is within
-    the threshold, and 1 if all rows are copies. Lower is better. A perfect table has a step at the
-    threshold, so that the privacy area is 0 and the resemblance is 1.
+    left of a threshold increases. The source document calls the area left of the threshold the
+    privacy area. The area to the right is :class:`~skeval.fidelity.MDAResemblance`. The value is 0
+    if no pair of rows is within the threshold, and 1 if all rows are copies. Lower is better. A
+    perfect table has a step at the threshold, so that the privacy area is 0 and the resemblance is
+    1.
 
     Parameters
     ----------
@@ -49,9 +50,9 @@ class MinimumDistanceAccumulation(AccumulationMetric):
 
     See Also
     --------
-    skeval.fidelity.MDAResemblance : The area right of the threshold, a measure of fidelity.
+    skeval.fidelity.MDAResemblance : The area above the threshold, as a measure of fidelity.
     DCRPercentile : One percentile of the distances.
-    NearDuplicateShare : Share of rows within a distance.
+    NearDuplicateShare : Fraction of synthetic rows within a distance of a training row.
 
     Notes
     -----
@@ -62,9 +63,9 @@ class MinimumDistanceAccumulation(AccumulationMetric):
 
     ``details["privacy"]`` is one minus the value, as in later versions of the source. The value
     depends on the threshold, and distances grow with the number of columns, so no value is good or
-    bad in itself. Compare it with the baseline, the area for holdout rows in place of the synthetic
-    rows, and use ``details["relative_privacy"]``. This is the ratio of the two values of one minus
-    the area, and it is below 1 if synthetic rows are closer than holdout rows.
+    bad in itself. Compare the value with the baseline, the area for holdout rows in place of the
+    synthetic rows, and use ``details["relative_privacy"]``. This ratio of one minus the value to
+    one minus the baseline is below 1 if synthetic rows are closer than holdout rows.
 
     Training rows find a closer row in a larger table. If the holdout is smaller than the synthetic
     table, ``details["at_baseline_size"]`` is the value at the size of the holdout. If the holdout
@@ -79,15 +80,15 @@ class MinimumDistanceAccumulation(AccumulationMetric):
     of `direction` do not matter. A direct comparison between synthetic and holdout rows would also
     be significant for tables that are only drawn from the middle of the population.
 
-    The interval describes the generator. It contains the value for synthetic tables of this size
-    that the generator could draw, for the given training data. It is a jackknife over the synthetic
-    rows, because many training rows have the same nearest synthetic row. For ``direction="real"``,
-    it is wider than necessary. It is also widened if fewer than 10 rows are within the threshold,
-    or if fewer than 10 rows are not copies. For fewer than 10 synthetic rows, no interval is
-    computed.
+    The interval describes the generator. The interval contains the value for synthetic tables of
+    this size that the generator could draw, for the given training data. It is computed by a
+    jackknife over the synthetic rows, because many training rows have the same nearest synthetic
+    row. For ``direction="real"``, the interval is wider than necessary. The interval is also
+    widened if fewer than 10 rows are within the threshold, or if fewer than 10 rows are not copies.
+    For fewer than 10 synthetic rows, no interval is computed.
 
     ``details["pooled"]`` contains both areas over the points of both tables together, as published.
-    If the tables have unequal sizes, they differ from the mean of the directions.
+    If the tables have unequal sizes, the pooled areas differ from the mean of the directions.
 
     ``details["curve"]`` contains F for the synthetic rows and the holdout, at points with at least
     10 rows between and outside them. The areas at many thresholds describe the curve more finely.

@@ -34,8 +34,8 @@ class Authenticity(NeighborMetric, RelabelledTest):
 
     A synthetic row is authentic if it is more distant from its nearest training row than this
     training row is from its nearest other training row. A generator that adds a little noise to its
-    training rows produces rows that are not authentic. The value is 0 if no row is authentic, and
-    it rarely reaches 1. Higher is better.
+    training rows produces rows that are not authentic. The value is 0 if no row is authentic. Even
+    real data rarely reach 1. Higher is better.
 
     Parameters
     ----------
@@ -48,9 +48,9 @@ class Authenticity(NeighborMetric, RelabelledTest):
 
     See Also
     --------
-    EpsilonIdentifiability : The same comparison, seen from the train rows.
-    NNDR : Whether a row sits on one train row rather than among them.
-    NNAAPrivacyLoss : Adversarial accuracy lost on train.
+    EpsilonIdentifiability : Fraction of training rows with a very close synthetic row.
+    NNDR : Compares the distances to the two nearest training rows.
+    NNAAPrivacyLoss : Difference of adversarial accuracy between holdout and training data.
 
     Notes
     -----
@@ -62,17 +62,17 @@ class Authenticity(NeighborMetric, RelabelledTest):
     Equal distances are not authentic. A real table without a leak does not score 1, for example
     about 0.44 in three dimensions. Therefore, the baseline is the fraction of holdout rows that are
     authentic with respect to the training data, and ``details["ratio"]`` is the value divided by
-    the baseline. Rows of poor quality, far from all real rows, count as authentic.
+    the baseline. Rows of poor quality that are far from all real rows count as authentic.
 
     The interval is Wilson's interval for new samples of training and synthetic rows. Synthetic rows
     with the same nearest training row, or with two that are nearest neighbors of each other, count
     as one piece of evidence.
 
     The p-value is one-sided. The statistic is the difference from ``details["on_holdout"]``, the
-    fraction that is authentic with respect to the holdout. It is compared with random choices of
-    the training rows. If the generator memorized nothing, all choices are equally likely, and other
-    faults of the synthetic rows do not matter. The test uses at most 2,000 synthetic rows and the
-    16 nearest real rows of each.
+    fraction that is authentic with respect to the holdout. The statistic is compared with its value
+    for random choices of the training rows. If the generator memorized nothing, all choices are
+    equally likely, and other faults of the synthetic rows do not matter. The test uses at most
+    2,000 synthetic rows and the 16 nearest real rows of each.
 
     References
     ----------

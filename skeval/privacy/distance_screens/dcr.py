@@ -50,7 +50,7 @@ class TrainShareScreen(DrawnScreen):
         Rule for a synthetic row that is equally close to several real rows. "pool" divides the row
         over all of them, which is the only correct rule if the tables have unequal sizes. "half"
         counts it as half closer to the training data. "holdout" counts it as closer to the holdout,
-        as SDMetrics does, which flatters discrete tables.
+        as SDMetrics does, which gives discrete tables too good a score.
     scale : {"common", "reference"}, default="common"
         Ranges of numerical columns. "common" uses the ranges of training and holdout data together.
         "reference" uses the range of each table alone, as SDMetrics does, so that the two distances
@@ -182,11 +182,11 @@ class TrainShareScreen(DrawnScreen):
 class DCROverfittingProtection(TrainShareScreen):
     r"""Protection against overfitting, measured by the distance to the closest record (DCR).
 
-    For each synthetic row, the metric finds the nearest training row and the nearest holdout row. A
-    generator that learned the population and did not memorize its training rows produces rows that
-    are equally often closer to a training row and to a holdout row. The score decreases with the
-    fraction of synthetic rows that are closer to a training row. It ranges from 0 (all rows are
-    closer) to 1 (no more than expected by chance). Higher is better.
+    For each synthetic row, the metric finds the nearest training row and the nearest holdout row.
+    If the generator learned the population and did not memorize its training rows, about half of
+    the synthetic rows are closer to a training row (for tables of equal sizes). The score decreases
+    with the fraction of synthetic rows that are closer to a training row. It ranges from 0 (all
+    rows are closer) to 1 (no more than expected by chance). Higher is better.
 
     Parameters
     ----------
@@ -211,9 +211,9 @@ class DCROverfittingProtection(TrainShareScreen):
 
     See Also
     --------
-    DCRShare : The share itself, over several groups of columns.
-    DCRPercentile : How near the nearest synthetic rows come.
-    HoldoutDistanceRatio : Median distances to train, synthetic over holdout.
+    DCRShare : The fraction itself, also for groups of columns.
+    DCRPercentile : Percentile of the distances to the closest training row.
+    HoldoutDistanceRatio : Ratio of the median distances of synthetic and holdout rows.
 
     Notes
     -----
@@ -225,12 +225,12 @@ class DCROverfittingProtection(TrainShareScreen):
 
     At equal sizes, this is ``2 (1 - p)``. For example, a score of 0.5 means that 75% of the rows
     are closer to the training data. With ``chance="half"``, the score is the published ``min(1, 2
-    (1 - p))`` at any sizes, averaged over several draws. With three times more training than
-    holdout rows, a score of 0.5 is then expected by chance. The metric gives an
-    :class:`~skeval.exceptions.UnequalSizesWarning` if one table has more than ten times the rows of
-    the other, or more than twice the rows and a published option does not account for it. A
-    fraction clearly below ``pi`` indicates no extra protection, but mode collapse or
-    shift.
+    (1 - p))`` for tables of any sizes. With `num_iterations` above 1, the scores of the iterations
+    are averaged. With three times more training than holdout rows, a score of 0.5 is then expected
+    by chance. The metric gives an :class:`~skeval.exceptions.UnequalSizesWarning` if one table has
+    more than ten times the rows of the other, or more than twice the rows and a published option
+    does not account for it. A fraction clearly below ``pi`` does not mean extra protection. It
+    indicates mode collapse or shift.
 
     The p-value is one-sided. If the generator memorized nothing, all choices of the training rows
     among the N real rows are equally likely, given the synthetic rows. The fraction then has the
@@ -239,12 +239,12 @@ class DCROverfittingProtection(TrainShareScreen):
     .. math:: \pi (1 - \pi) \frac{N}{N - 1} \left(\sum_j a_j^2 - \frac{1}{N}\right)
 
     where :math:`a_j` is the fraction of synthetic rows whose nearest real row is j, with ties
-    divided evenly. The baseline is the mean score under this null hypothesis. It is below 1 because
-    the score is clipped at 1. The standard error counts real rows and not synthetic rows, because
-    many synthetic rows around one real row are one piece of evidence. The p-value uses the normal
-    approximation. If :math:`\sum_j a_j^2` exceeds 0.01, most synthetic rows are close to few real
-    rows, and the fraction is compared with random choices instead. ``scale="reference"`` has no
-    null distribution and no interval.
+    divided evenly. The baseline is the mean score under this null hypothesis. The baseline is below
+    1 because the score is clipped at 1. The standard error counts real rows and not synthetic rows,
+    because many synthetic rows around one real row are one piece of evidence. The p-value uses the
+    normal approximation. If :math:`\sum_j a_j^2` exceeds 0.01, most synthetic rows are close to few
+    real rows, and the fraction is compared with random choices instead. ``scale="reference"`` has
+    no null distribution and no interval.
 
     ``details["closer_to_training"]`` and ``details["closer_to_holdout"]`` are the two fractions of
     the SDMetrics breakdown, which ``details["sdmetrics"]`` contains under its original keys.
@@ -358,11 +358,11 @@ class DCRShare(TrainShareScreen, RelabelledTest):
     """Fraction of synthetic rows that are closer to a training row than to a holdout row.
 
     For each synthetic row, the metric finds the nearest real row in the training and holdout data.
-    A generator that did not memorize its training rows produces rows that are equally often closer
-    to training and holdout rows, if both tables have equal sizes. The fraction expected by chance
-    is n_T / (n_T + n_H). Lower is better. A copy may affect a few columns while the others are
-    redrawn. Therefore, groups of columns can be measured one by one, and the largest fraction is
-    reported.
+    If a generator did not memorize its training rows, about half of the synthetic rows are closer
+    to a training row, if both tables have equal sizes. In general, the fraction expected by chance
+    is n_T / (n_T + n_H) for n_T training rows and n_H holdout rows. Lower is better. A generator
+    may copy only some columns of a row. Therefore, groups of columns can be measured one by one,
+    and the largest fraction is reported.
 
     Parameters
     ----------
@@ -371,8 +371,8 @@ class DCRShare(TrainShareScreen, RelabelledTest):
         are more than 10 columns, "auto" uses three groups of related columns and three random
         thirds, as MOSTLY AI does. Otherwise, "auto" uses no groups.
     n_permutations : int, default=1999
-        Number of relabelings behind the p-value of the largest of several fractions. Fewer are
-        drawn if many of them reach the observed value.
+        Number of random relabelings for the p-value (only with column groups). Fewer are drawn if
+        the largest fraction of many relabelings reaches the largest observed fraction.
 
     Raises
     ------
@@ -388,19 +388,20 @@ class DCRShare(TrainShareScreen, RelabelledTest):
 
     See Also
     --------
-    DCROverfittingProtection : The same share on a scale from 0 to 1, 1 being best.
-    DCRPercentile : How near the nearest synthetic rows come.
+    DCROverfittingProtection : The same fraction as a score from 0 to 1, where 1 is best.
+    DCRPercentile : Small percentiles of the distances to the closest record.
 
     Notes
     -----
-    With one group, the p-value, standard errors and interval are computed as in
+    Without column groups, the p-value, standard errors and interval are computed as in
     :class:`~skeval.privacy.DCROverfittingProtection`, and the baseline is ``n_T / (n_T + n_H)``.
 
-    Because the largest of several fractions is selected, it is expected by chance to exceed this
-    baseline. Therefore, its p-value and its baseline come from random choices of the training rows,
-    the same for all groups. The interval is simultaneous over the groups (Bonferroni), so it covers
-    the largest fraction of the population. With several draws, the p-value is twice the mean
-    p-value of the draws, which is valid for any dependence between them.
+    With column groups, the largest of several fractions is selected, so it usually exceeds this
+    baseline even without a leak. Therefore, the p-value and the baseline come from random choices
+    of the training rows. All groups use the same choices. The interval is simultaneous over the
+    groups (Bonferroni), so it covers the largest true fraction. With `num_iterations` above 1, the
+    p-value is twice the mean p-value of the iterations, which is valid for any dependence between
+    them.
 
     ``details["groups"]`` contains the fraction, z and the standard errors of each group.
     ``details["worst_group"]`` is the group with the largest fraction. All other ``details``
@@ -414,7 +415,7 @@ class DCRShare(TrainShareScreen, RelabelledTest):
 
     ``scale="reference"`` has no null distribution, and therefore no interval, p-value or baseline.
     Very unequal sizes give an :class:`~skeval.exceptions.UnequalSizesWarning`. A fraction clearly
-    below the expected one indicates no extra protection, but mode collapse or shift.
+    below the expected fraction does not mean extra protection. It indicates mode collapse or shift.
 
     References
     ----------

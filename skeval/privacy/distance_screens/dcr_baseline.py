@@ -62,8 +62,8 @@ class DCRBaselineProtection(DrawnScreen, RelabelledTest):
 
     See Also
     --------
-    HoldoutDistanceRatio : The same median over that of holdout rows, a fairer yardstick.
-    DCROverfittingProtection : Whether rows are closer to train than to the holdout.
+    HoldoutDistanceRatio : Divides by the median of holdout rows instead of random rows.
+    DCROverfittingProtection : Whether rows are closer to the training or the holdout data.
 
     Notes
     -----

@@ -58,21 +58,21 @@ class EpsilonIdentifiability(NeighborMetric, RelabelledTest):
 
     See Also
     --------
-    Authenticity : The same comparison, seen from the synthetic rows.
-    NNAAPrivacyLoss : Adversarial accuracy lost on train.
-    HittingRate : Train rows that are hit in every column.
+    Authenticity : Fraction of synthetic rows that are not noisy copies.
+    NNAAPrivacyLoss : Difference of adversarial accuracy between holdout and training data.
+    HittingRate : Fraction of training rows with a similar synthetic row in every column.
 
     Notes
     -----
     The value is the fraction of training rows t with ``d(t, nearest synthetic) < d(t, nearest other
-    train row)``. It is not 0 without a leak. A real table of the same size as the training data
-    scores about 1/2, and more rows score more.
+    train row)``. Even without a leak, the value is not 0. A real table of the same size as the
+    training data scores about 1/2, and a larger table scores more.
 
-    ``details["excess"]`` measures the leak. It is the fraction for training rows minus the fraction
-    for holdout rows (``details["on_holdout"]``), relative to its mean over relabelings, which is 0
-    at equal sizes. The baseline is the value without the excess. The p-value is one-sided. If the
-    generator memorized nothing, all choices of the training rows are equally likely given the
-    synthetic rows. Both require a holdout.
+    ``details["excess"]`` measures the leak. The excess is the fraction for training rows minus the
+    fraction for holdout rows (``details["on_holdout"]``), minus the mean of this difference over
+    random relabelings (0 for tables of equal sizes). The baseline is the value without the excess.
+    The p-value is one-sided. If the generator memorized nothing, all choices of the training rows
+    are equally likely given the synthetic rows. The excess and the p-value require a holdout.
 
     The interval describes new samples of training and synthetic rows. Two training rows that are
     nearest neighbors of each other count as one piece of evidence.
@@ -168,7 +168,7 @@ def identifiable_fraction(
 def excess_test(
     context: Context, space: Any, columns: Any, n_permutations: int, seed: int
 ) -> Relabelled:
-    """Hold the excess on train over holdout against random relabellings of the real rows."""
+    """Hold the excess on train over holdout against random relabelings of the real rows."""
     shares = relabelled_shares(context, space, columns)
     return packed_test(context, shares, n_permutations, seed)
 

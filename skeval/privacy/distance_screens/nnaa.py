@@ -33,8 +33,8 @@ class NNAAPrivacyLoss(NeighborMetric, RelabelledTest):
 
     If the generator memorized its training rows, the adversarial accuracy between synthetic and
     training rows decreases, and the accuracy between synthetic and holdout rows does not. The loss
-    is the difference of the two. It is 0 without a leak and 1 if only training rows are copied.
-    Lower is better.
+    is the difference of the two accuracies. The loss is 0 without a leak and 1 if only training
+    rows are copied. Lower is better.
 
     Parameters
     ----------
@@ -56,22 +56,23 @@ class NNAAPrivacyLoss(NeighborMetric, RelabelledTest):
 
     See Also
     --------
-    skeval.fidelity.NearestNeighborAdversarialAccuracy : The accuracy on train alone, a measure of
-        resemblance.
-    EpsilonIdentifiability : Train rows with a synthetic row nearest.
-    Authenticity : Synthetic rows that are no noisy copy.
+    skeval.fidelity.NearestNeighborAdversarialAccuracy : The accuracy on the training data, as a
+        measure of fidelity.
+    EpsilonIdentifiability : Fraction of training rows with a very close synthetic row.
+    Authenticity : Fraction of synthetic rows that are not noisy copies.
 
     Notes
     -----
-    The value is ``AA(holdout, synthetic) - AA(train, synthetic)`` at equal sizes. Both terms are in
-    ``details``. The value is 0 on average if the synthetic table does not depend on which real rows
-    were training rows. A negative loss indicates rows that are closer to the holdout, and not extra
+    The value is ``AA(holdout, synthetic) - AA(train, synthetic)``, where AA is the adversarial
+    accuracy for tables of equal sizes. Both terms are in ``details``. The value is 0 on average if
+    the synthetic table does not depend on which real rows were training rows. A negative loss
+    indicates that the synthetic rows are closer to the holdout. It does not indicate extra
     protection.
 
-    The p-value is one-sided. In this case, all choices of the training rows are equally likely
-    given the synthetic rows. Each relabeling counts all rows, also at unequal sizes, among the 16
-    nearest real rows of each row. The standard deviation over relabelings is the standard error of
-    the interval.
+    The p-value is one-sided. If the generator memorized nothing, all choices of the training rows
+    are equally likely given the synthetic rows. Each relabeling uses all rows, even if the tables
+    have unequal sizes, and the 16 nearest real rows of each row. The standard deviation over
+    relabelings is the standard error of the interval.
 
     References
     ----------

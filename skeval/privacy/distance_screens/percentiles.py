@@ -211,9 +211,9 @@ class DCRPercentile(PercentileScreen):
 
     See Also
     --------
-    NNDR : Percentile of the ratio of first to second neighbour.
-    HoldoutDistanceRatio : Ratio of the medians.
-    DCROverfittingProtection : Share of rows closer to train than to the holdout.
+    NNDR : Percentile of the ratio of the two nearest distances.
+    HoldoutDistanceRatio : Ratio of the median distances of synthetic and holdout rows.
+    DCROverfittingProtection : Based on the fraction of rows closer to the training data.
 
     Notes
     -----
@@ -226,19 +226,19 @@ class DCRPercentile(PercentileScreen):
     data. It uses order statistics and a binomial count.
 
     The p-value is one-sided. The test statistic is the same percentile of the distances to the
-    holdout, minus the value. It is compared with random choices of which real rows were training
-    rows. If the generator memorized nothing, all choices are equally likely, and other faults of
-    the synthetic rows do not matter. The test uses at most 2,000 synthetic rows and the 16 nearest
-    real rows of each.
+    holdout, minus the value. The statistic is compared with its value for random choices of which
+    real rows were training rows. If the generator memorized nothing, all choices are equally
+    likely, and other faults of the synthetic rows do not matter. The test uses at most 2,000
+    synthetic rows and the 16 nearest real rows of each.
 
-    ``details["p_value_against_holdout"]`` compares synthetic with holdout rows instead. It is the
-    exact fraction of all divisions of the two tables for which the percentile of one part is as far
-    below the percentile of the other part. It is small for a leak, but also for a generator whose
-    rows are concentrated in the middle of the data. ``details["passed"]`` indicates that it is at
-    least 0.05. A ratio of 1 or more is not a suitable criterion, because about half of all tables
-    without a leak are below 1. However, SynEval uses this criterion. If the training data are the
-    baseline, ``details["syneval"]`` contains its numbers `syn_train_5pct`, `train_train_5pct` and
-    `passed`.
+    ``details["p_value_against_holdout"]`` compares synthetic with holdout rows instead. This
+    p-value is the exact fraction of all divisions of the two tables for which the percentile of one
+    part is as far below the percentile of the other part. The p-value is small for a leak, but also
+    for a generator whose rows are concentrated in the middle of the data. ``details["passed"]``
+    indicates whether the p-value is at least 0.05. A ratio of 1 or more is not a suitable
+    criterion, because about half of all tables without a leak are below 1. However, SynEval uses
+    this criterion. If the training data are the baseline, ``details["syneval"]`` contains its
+    numbers `syn_train_5pct`, `train_train_5pct` and `passed`.
 
     References
     ----------
@@ -294,16 +294,16 @@ class NNDR(PercentileScreen):
     See Also
     --------
     DCRPercentile : Percentile of the distance itself.
-    HoldoutDistanceRatio : The ratio that some call NNDR.
-    Authenticity : Compares with the distance between train rows.
+    HoldoutDistanceRatio : A ratio of median distances, which some publications call NNDR.
+    Authenticity : Compares distances with the distances between training rows.
 
     Notes
     -----
     A row with ``d1 = 0 < d2`` has the ratio 0. A row with ``d1 = d2 = 0`` has the ratio 1, because
     two equal training rows cannot be distinguished. ``details["both_zero"]`` is the fraction of
     such rows; this metric does not detect copies among them. The baseline is the same percentile
-    for holdout rows. Without a holdout, it is the percentile for training rows among the other
-    training rows.
+    for holdout rows. Without a holdout, the baseline is the percentile for training rows among the
+    other training rows.
 
     The p-values are computed as in :class:`~skeval.privacy.DCRPercentile`. One test relabels
     training and holdout rows, and the other divides synthetic and holdout rows. With
@@ -312,11 +312,12 @@ class NNDR(PercentileScreen):
     test is exact.
 
     The interval contains the percentile of the generator's distribution for the given training
-    data. With ``query="train"``, it contains the percentile of the population for the given
-    synthetic rows.
+    data. With ``query="train"``, the interval contains the percentile of the population for the
+    given synthetic rows.
 
-    MOSTLY AI reports ``details["tenth_smallest"]``, the same number for the holdout, and their
-    quotient ``ratio_to_holdout``, with a holdout as large as the training data.
+    MOSTLY AI reports three numbers: ``details["tenth_smallest"]``, the same number for the holdout,
+    and the quotient ``ratio_to_holdout``. They require a holdout with the same size as the training
+    data.
 
     If the training data are the baseline, ``details["syneval"]`` contains the percentiles `q` of
     d2/d1 for synthetic and for training rows. As in SynEval, the synthetic rows `passed` if their
@@ -429,9 +430,9 @@ class HoldoutDistanceRatio(NeighborMetric, RelabelledTest):
 
     See Also
     --------
-    DCRPercentile : Another percentile, and its distance.
-    DCRBaselineProtection : The median over that of random rows.
-    NNDR : The ratio of first to second neighbour.
+    DCRPercentile : A percentile of the distances, by default the fifth.
+    DCRBaselineProtection : Divides the median distance by the median of random rows.
+    NNDR : Percentile of the ratio of the two nearest distances.
 
     Notes
     -----
@@ -442,10 +443,10 @@ class HoldoutDistanceRatio(NeighborMetric, RelabelledTest):
     resamples the distances of both tables for the given training data.
 
     The p-value is one-sided. The test statistic is the median distance to the holdout minus the
-    median distance to the training data. It is compared with random choices of which real rows were
-    training rows. If the generator memorized nothing, all choices are equally likely, and other
-    faults of the synthetic rows do not matter. The test uses at most 2,000 synthetic rows and the
-    16 nearest real rows of each.
+    median distance to the training data. The statistic is compared with its value for random
+    choices of which real rows were training rows. If the generator memorized nothing, all choices
+    are equally likely, and other faults of the synthetic rows do not matter. The test uses at most
+    2,000 synthetic rows and the 16 nearest real rows of each.
 
     ``details["p_value_against_holdout"]`` is the p-value of a one-sided Kolmogorov-Smirnov test.
     The alternative is that synthetic rows are closer to the training data than holdout rows are,

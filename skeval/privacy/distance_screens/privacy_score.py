@@ -82,9 +82,10 @@ class PrivacyScore(NeighborMetric):
 
     See Also
     --------
-    EpsilonIdentifiability : Train rows with a synthetic row nearer than any train row.
-    DCRPercentile : Distances of synthetic rows to train.
-    NearDuplicateShare : Synthetic rows within a distance of train.
+    EpsilonIdentifiability : Fraction of training rows that are closer to a synthetic than to a
+        training row.
+    DCRPercentile : Percentile of the distances of synthetic rows to the training data.
+    NearDuplicateShare : Fraction of synthetic rows within a distance of a training row.
 
     Notes
     -----
@@ -97,9 +98,9 @@ class PrivacyScore(NeighborMetric):
     and x/0 as infinite. ``details["zero_base"]`` is the fraction of such rows.
 
     ``details`` also contains ``score_std``, the standard error of the score before clipping,
-    ``risk`` (the excess fraction of training rows, ``p_S - p_T``) and ``risk_lower`` (its 95% lower
-    bound). The threshold comes from the same rows, so the two fractions are not independent.
-    Therefore, the bootstrap resamples rows with both ratios.
+    ``risk`` (the excess fraction of training rows, ``p_S - p_T``) and ``risk_lower`` (the 95% lower
+    bound of ``risk``). The threshold comes from the same rows, so the two fractions are not
+    independent. Therefore, the bootstrap resamples rows with both ratios.
 
     The p-value is one-sided and exact. If the synthetic rows do not depend on which real rows were
     training rows, all choices of the training rows are equally likely, and the number of training
@@ -112,8 +113,8 @@ class PrivacyScore(NeighborMetric):
     rows, so its score is above the baseline even if it copied some training rows. The test compares
     training with holdout rows, both with the same synthetic rows.
 
-    Because of the clipping, a real table scores below 100 on average, about 95 for 500 rows.
-    The baseline is this mean.
+    Because of the clipping, the mean score of real tables is below 100, for example about 95 for
+    500 rows. The baseline is this mean score.
 
     References
     ----------

@@ -37,8 +37,8 @@ class PrivacyStats:
 
     See Also
     --------
-    skeval.compute_privacy_stats : It is returned there.
-    skeval.privacy.PrivacyScore : The metric.
+    skeval.compute_privacy_stats : Function that returns this object.
+    skeval.privacy.PrivacyScore : Metric that computes the score.
 
     Examples
     --------

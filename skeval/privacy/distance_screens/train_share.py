@@ -62,7 +62,7 @@ class TrainShare:
 
     @property
     def null_standard_error(self) -> float:
-        """Standard deviation over all relabellings of the real rows."""
+        """Standard deviation over all relabelings of the real rows."""
         variances = [permutation_variance(a, self.n_train) for a in self.masses]
         return float(np.mean(np.sqrt(variances)))
 

@@ -32,9 +32,10 @@ class CoxCoefficientOverlap(CovariateMetric):
 
     A researcher fits a Cox proportional hazards model to the synthetic data, and publishes the
     hazard ratios with their confidence intervals. The metric measures whether the real data would
-    give the same results. For each coefficient, it computes the fraction of each interval that lies
-    in the other interval, averaged over both. The value is the mean over coefficients. It is 1 for
-    equal intervals, and negative if the intervals do not overlap. Higher is better.
+    give the same results. For each coefficient, the score is the fraction of each interval that
+    lies in the other interval, averaged over both intervals. The value is the mean over
+    coefficients. The value is 1 for equal intervals, and negative if the intervals do not overlap.
+    Higher is better.
 
     Parameters
     ----------
@@ -63,8 +64,8 @@ class CoxCoefficientOverlap(CovariateMetric):
     Tied durations use Efron's method, and the intervals are Wald intervals. Categories, rare
     categories and rows with missing values are treated as in :class:`CoefficientOverlap`, and
     ``details`` contain the same entries: ``coefficients``, ``sign_agreement``,
-    ``significance_agreement`` and ``ceiling``, the mean overlap of new real rows, which is about
-    0.71 at equal sizes.
+    ``significance_agreement`` and ``ceiling`` (the mean overlap of new real rows, about 0.71 for
+    tables of equal sizes).
 
     The coefficient of a category without any event is minus infinity. If this occurs in the
     training data, the coefficient has no score. If it occurs only in the synthetic data, the score

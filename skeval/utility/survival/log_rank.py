@@ -36,8 +36,8 @@ class LogRankAgreement(SurvivalMetric):
     An analyst compares the survival of groups, for example by therapy or stage, and reports which
     groups differ. The metric measures whether the real data lead to the same conclusions. For each
     grouping column, one log-rank test uses the training data and one the synthetic data. The tests
-    agree if both or neither are significant at the level. The value is the fraction of tests that
-    agree, from 0 to 1. Higher is better.
+    agree if both tests or none of them are significant at the level. The value is the fraction of
+    tests that agree, from 0 to 1. Higher is better.
 
     Parameters
     ----------
@@ -69,12 +69,12 @@ class LogRankAgreement(SurvivalMetric):
     logarithm of the number of events divided by the expected number, with its interval. The values
     of the training data are rounded to their significant digits.
 
-    The conclusions also depend on chance. For example, a test with a power of one half agrees with
-    itself in half of all pairs of samples. ``details["ceiling"]`` is the average agreement of the
-    training data with new real samples of the size of the synthetic data, if the true
-    noncentrality is the training statistic minus its degrees of freedom. The baseline is the
-    agreement of the holdout data. If the synthetic data have more rows than the training data,
-    their tests have more power and therefore agree less.
+    The conclusions also depend on chance. For example, a test that is significant in half of all
+    samples has the same conclusion in only half of all pairs of samples. ``details["ceiling"]`` is
+    the average agreement of the training data with new real samples of the size of the synthetic
+    data, if the true noncentrality is the training statistic minus its degrees of freedom. The
+    baseline is the agreement of the holdout data. If the synthetic data have more rows than the
+    training data, their tests have more power and therefore agree less.
 
     A test on synthetic data treats them as a sample of the population. However, a generator learns
     from a sample and reproduces its random deviations. Suppose that groups do not differ, and that
@@ -83,8 +83,9 @@ class LogRankAgreement(SurvivalMetric):
 
     .. math:: 2 \, \Phi \left( -z_{0.975} / \sqrt{1 + m / n} \right) ,
 
-    which is 16.6% at equal sizes. ``details["type_1_error"]`` contains this expected value. It is
-    not measured, because one synthetic table does not show which differences are random.
+    which is 16.6% for tables of equal sizes. ``details["type_1_error"]`` contains this expected
+    value. The error is not measured, because one synthetic table does not show which differences
+    are random.
 
     Groups with fewer than 10 training rows, and groups after the 30 most frequent, are pooled. A
     column without two groups of 10 rows is skipped. The value has no interval, because it is a

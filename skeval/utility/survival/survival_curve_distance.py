@@ -77,9 +77,9 @@ class SurvivalCurveDistance(SurvivalMetric):
     fails.
 
     Even real samples do not reach 0. ``details["ceiling"]`` is the mean distance of new real rows
-    at these numbers of rows, from the normal distribution of the difference of two curves with
-    Greenwood's variance. The baseline is the distance of the holdout data. ``Result.difference``
-    contains the interval of value minus baseline.
+    for tables of these sizes, computed from the normal distribution of the difference of two curves
+    with Greenwood's variance. The baseline is the distance of the holdout data.
+    ``Result.difference`` contains the interval of value minus baseline.
 
     ``details["curves"]`` contains the curves with 95% bands, which are computed on the scale of
     log(-log(S)). Between two times of the curves, the follow-up of at least 10 rows of each real

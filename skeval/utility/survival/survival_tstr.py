@@ -68,10 +68,11 @@ class SurvivalTSTR(CovariateMetric):
 
     Notes
     -----
-    The value is Harrell's concordance index. Its interval and the interval of
-    ``details["difference"]``, TSTR - TRTR, reflect the sampling of the holdout rows, by the linear
-    part of the index. They apply to models fitted on these two tables. If many rows are censored,
-    the index depends on the censoring times, for both models in the same way.
+    The value is Harrell's concordance index. The interval of the index and the interval of
+    ``details["difference"]`` (TSTR - TRTR) are computed from the linear part of the index. They
+    include the sampling of the holdout rows, but not the variation of models fitted on other
+    tables. If many rows are censored, the index depends on the censoring times. This affects both
+    models in the same way.
 
     ``details["calibration"]`` contains the calibration error of the predicted risks at three
     horizons, the quartiles of the training event times, rounded to two digits. The error is the

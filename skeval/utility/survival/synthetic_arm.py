@@ -61,10 +61,10 @@ class SyntheticArmTypeIError(SurvivalMetric):
 
     Notes
     -----
-    The holdout represents the treated patients. It contains real rows that the generator never saw.
-    Its log-rank test against the synthetic rows gives the drift :math:`\theta = U / V`, which
-    approximates the logarithm of the hazard ratio, with variance :math:`1 / V`. The test of two
-    arms of :math:`n` rows has :math:`V_n`, in proportion to :math:`n`, and rejects with probability
+    The holdout represents the treated patients. The log-rank test of the holdout against the
+    synthetic rows gives the drift :math:`\theta = U / V`, which approximates the logarithm of the
+    hazard ratio, with variance :math:`1 / V`. The test of two arms of :math:`n` rows has
+    :math:`V_n`, in proportion to :math:`n`, and rejects with probability
 
     .. math:: \Phi(\theta \sqrt{V_n} - z) + \Phi(-\theta \sqrt{V_n} - z) .
 

@@ -363,7 +363,7 @@ def test_columns_can_be_chosen():
         metric = MinimumDistanceAccumulation().fit(*alone[:2])
     expected = metric.evaluate(alone[2])
     assert found.value == expected.value
-    # relabellings are drawn by what rows hold, in all columns
+    # relabelings are drawn by what rows hold, in all columns
     assert found.p_value == pytest.approx(expected.p_value, abs=0.1)
 
 

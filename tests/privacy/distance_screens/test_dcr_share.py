@@ -184,7 +184,7 @@ def test_groups_are_brute_force():
     assert result.value == pytest.approx(max(shares), abs=1e-9)
     assert result.details["worst_group"] == told[int(np.argmax(shares))]["name"]
     assert result.details["closer_to_training"] == pytest.approx(shares[0], abs=1e-9)
-    # the same relabellings for all groups, and the largest share of each
+    # the same relabelings for all groups, and the largest share of each
     rng = np.random.default_rng(0)
     labels = np.arange(400) < 200
     masses = np.array(masses)[

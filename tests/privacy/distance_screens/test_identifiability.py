@@ -1,4 +1,4 @@
-"""Epsilon-identifiability: hand and published values, weights, relabellings by brute force."""
+"""Epsilon-identifiability: hand and published values, weights, relabelings by brute force."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Adversarial accuracy and its loss: published values, relabellings by brute force, odd tables."""
+"""Adversarial accuracy and its loss: published values, relabelings by brute force, odd tables."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_wine(wine, name, on_train, on_holdout):
 
 
 def brute_accuracies(pool, synthetic, labels, ties):
-    """The accuracies on train and holdout of one relabelling, from whole distance matrices."""
+    """The accuracies on train and holdout of one relabeling, from whole distance matrices."""
     within, across = cdist(pool, pool), cdist(pool, synthetic)
     np.fill_diagonal(within, np.inf)
     own = cdist(synthetic, synthetic)
@@ -172,7 +172,7 @@ def test_units_and_labels_do_not_matter():
 
     other = NNAAPrivacyLoss().fit(changed(train), changed(holdout)).evaluate(changed(synthetic))
     assert other.value == pytest.approx(value.value)
-    # relabellings are drawn by what rows hold: in other units, others are drawn
+    # relabelings are drawn by what rows hold: in other units, others are drawn
     assert other.p_value == pytest.approx(value.p_value, abs=0.1)
 
 

@@ -155,12 +155,12 @@ class InferenceMetric(ResidualRiskMetric):
 class InferenceRisk(InferenceMetric):
     r"""Excess risk that an attacker infers a sensitive attribute of a training record.
 
-    An attacker knows some columns of a real record, finds the most similar synthetic row, and uses
-    its sensitive attribute as the guess. A relation of the whole population, for example that
-    smoking causes cancer, lets the attacker guess the attribute of anyone and is not a leak.
-    Therefore, the value is the success on training records in excess of the success on holdout
-    records, which the generator never saw. It ranges from 0 (no excess) to 1 (all guesses for
-    training records are correct). Lower is better.
+    An attacker knows some columns of a real record, finds the most similar synthetic row, and
+    guesses the attribute of this row. A relation of the whole population, for example that smoking
+    causes cancer, lets the attacker guess the attribute of anyone and is not a leak. Therefore, the
+    value is the success on training records in excess of the success on holdout records, which the
+    generator never saw. It ranges from 0 (no excess) to 1 (all guesses for training records are
+    correct). Lower is better.
 
     Parameters
     ----------
@@ -184,10 +184,10 @@ class InferenceRisk(InferenceMetric):
 
     See Also
     --------
-    InferenceRiskAll : Every column in turn is the secret.
-    LinkabilityRisk : Two parts of a record lead to the same synthetic row.
+    InferenceRiskAll : Infers each column in turn.
+    LinkabilityRisk : Links two parts of a record to the same synthetic row.
     AnonymeterRisk : The largest risk of singling out, linkability and inference.
-    AttributeInferenceRisk : A model learned from the release guesses the secret.
+    AttributeInferenceRisk : Infers the attribute with a model fitted to the release.
 
     Notes
     -----
@@ -195,22 +195,24 @@ class InferenceRisk(InferenceMetric):
 
     .. math:: \frac{p - c}{1 - c}
 
-    clipped to [0, 1]. Its null value is 0. The baseline is its mean over random choices of the
-    training rows, which is above 0 because of the clipping. A guess g of a number s is correct if
-    ``|g - s| <= max(tolerance |s|, 1e-12)``. A missing value is guessed by a missing value. If any
-    value of a real row is a correct guess for all rows, for example within 5% of a year, the
-    attribute is not attacked (:class:`~skeval.exceptions.VoidAttackWarning`). Rows are compared in
-    Gower's distance over the known columns. If several rows are equally close, the attacker chooses
-    one at random, so the success is the fraction of them, at most 8, with the true value.
+    clipped to [0, 1]. Without a leak, its expected value is about 0 before clipping. The baseline
+    is the mean of the clipped risk over random choices of the training rows, which is above 0
+    because of the clipping. A guess g of a number s is correct if ``|g - s| <= max(tolerance |s|,
+    1e-12)``. A missing value is guessed by a missing value. If any value of a real row is a correct
+    guess for all rows, for example within 5% of a year, the attribute is not attacked
+    (:class:`~skeval.exceptions.VoidAttackWarning`). Rows are compared in Gower's distance over the
+    known columns. If several rows are equally close, the attacker chooses one at random, so the
+    success is the fraction of these rows (at most 8) with the true value.
 
-    ``details`` contains the rates of the attack, of guessing (`baseline`) and on the holdout
-    (`control`) with Wilson's intervals, the risk without clipping (`raw`) and from plain fractions
-    (`unshrunk`), its `level`, and `weak_attack`. The last is True if guessing is as successful as
-    the attack, so that a low value is not informative. Guessing uses the attribute of a random
-    synthetic row, and its rate is computed exactly. `majority` is the rate if the most frequent
-    category or the median is always guessed. `by_secret` contains the rates and the risk by
-    category, for categories with at least ten attacked training rows and ten attacked holdout rows,
-    because a small average may hide the risk of one group.
+    ``details`` contains the rates of the attack, of guessing (`baseline`) and of the attack on the
+    holdout (`control`), with Wilson's intervals. It also contains the risk without clipping
+    (`raw`), the risk from plain fractions (`unshrunk`), and the `level` of the risk ("low",
+    "medium" or "high"). `weak_attack` is True if guessing is as successful as the attack, so that a
+    low value is not informative. Guessing uses the attribute of a random synthetic row, and its
+    rate is computed exactly. `majority` is the rate if the most frequent category or the median is
+    always guessed. `by_secret` contains the rates and the risk by category, for categories with at
+    least ten attacked training rows and ten attacked holdout rows, because a small average may hide
+    the risk of one group.
 
     An attacker may abstain and guess only for records whose nearest synthetic row is close (or
     whose label the estimator is confident about). For the most confident 1%, 2%, 5%, 10%, 20%, 50%
@@ -296,19 +298,19 @@ class InferenceRiskAll(InferenceMetric, LargestRiskMetric):
 
     See Also
     --------
-    InferenceRisk : One column is the secret.
-    LinkabilityRisk : Two parts of a record lead to the same synthetic row.
+    InferenceRisk : Infers one column.
+    LinkabilityRisk : Links two parts of a record to the same synthetic row.
     AnonymeterRisk : The largest risk of singling out, linkability and inference.
-    AttributeInferenceRisk : A model learned from the release guesses the secret.
+    AttributeInferenceRisk : Infers the attribute with a model fitted to the release.
 
     Notes
     -----
     For each column, ``details["secrets"]`` contains the results of :class:`InferenceRisk`.
-    ``details["worst"]`` is the column of the value, and ``details["surest"]`` the most significant
-    column. The largest of many noisy numbers is above 0 even without a leak. Therefore, the
-    baseline is the mean of the largest risk over random choices of the training rows. The intervals
-    of the columns are simultaneous (Bonferroni). The interval of the value ranges from the largest
-    lower bound to the largest upper bound.
+    ``details["worst"]`` is the column with the largest risk, and ``details["surest"]`` is the most
+    significant column. The largest of many noisy numbers is above 0 even without a leak. Therefore,
+    the baseline is the mean of the largest risk over random choices of the training rows. The
+    intervals of the columns are simultaneous (Bonferroni). The interval of the value ranges from
+    the largest lower bound to the largest upper bound.
 
     The p-values (`p_adjusted`) are simultaneous after Westfall and Young. The excess of the
     training over the holdout rows, in standard deviations, is compared with the largest excess over

@@ -97,8 +97,8 @@ class LinkabilityRisk(ResidualRiskMetric):
 
     See Also
     --------
-    InferenceRisk : A secret of a person is guessed.
-    SinglingOutRisk : A person is described by what nobody else has.
+    InferenceRisk : Infers a sensitive attribute of a record.
+    SinglingOutRisk : Describes a record by a unique combination of values.
     AnonymeterRisk : The largest of all three risks.
 
     Notes
@@ -107,24 +107,25 @@ class LinkabilityRisk(ResidualRiskMetric):
 
     .. math:: \frac{p - c}{1 - c}
 
-    clipped to [0, 1]. Its null value is 0. The baseline is its mean over random choices of the
-    training rows, which is above 0 because of the clipping. For several halves, the value is the
-    mean risk, and the interval is the interval of the mean counts. The interval is wider than
-    necessary because of random differences between halves. Rows are compared in Gower's distance
-    over the columns of the part.
+    clipped to [0, 1]. Without a leak, its expected value is about 0 before clipping. The baseline
+    is the mean of the clipped risk over random choices of the training rows, which is above 0
+    because of the clipping. For several halves, the value is the mean risk, and the interval is the
+    interval of the mean counts. The interval is wider than necessary because of random differences
+    between halves. Rows are compared in Gower's distance over the columns of the part.
 
-    ``details`` contains the rates of the attack, for guessing (`baseline`) and on the holdout
-    (`control`) with Wilson's intervals, the risk without clipping (`raw`) and from plain fractions
-    (`unshrunk`), its `level`, and `weak_attack`. The last is True if guessing is as successful as
-    the attack, so that a low value is not informative. Guessing uses two random sets of k of the n
-    synthetic rows, which have a common row with probability ``1 - C(n - k, k) / C(n, k)``.
+    ``details`` contains the rates of the attack, of guessing (`baseline`) and of the attack on the
+    holdout (`control`), with Wilson's intervals. It also contains the risk without clipping
+    (`raw`), the risk from plain fractions (`unshrunk`), and the `level` of the risk ("low",
+    "medium" or "high"). `weak_attack` is True if guessing is as successful as the attack, so that a
+    low value is not informative. Guessing uses two random sets of k of the n synthetic rows, which
+    have a common row with probability ``1 - C(n - k, k) / C(n, k)``.
 
     If a part has few different values, many synthetic rows are equally close. The attacker then
-    chooses among them at random, independently for each part, and a target counts with the
-    probability of a link. This probability is c / (a b) if the parts have a and b nearest rows and
-    c common ones. The number of links is therefore the expected number of linked records, and it
-    need not be an integer. Guessing chooses at random among all rows, by the same rule. Anonymeter
-    makes one such choice, so its counts vary around the expected number.
+    chooses among these rows at random, independently for each part, and a target counts with the
+    probability of a link. This probability is c / (a b) if the parts have a and b nearest rows, of
+    which c are common. The number of links is therefore the expected number of linked records,
+    which need not be an integer. Guessing chooses at random among all rows, by the same rule.
+    Anonymeter makes one such choice, so its counts vary around the expected number.
 
     The p-value is one-sided. If the synthetic table does not depend on which real rows were
     training rows, all choices of the training rows are equally likely. The p-value comes from

@@ -80,20 +80,21 @@ class SinglingOutRisk(ResidualRiskMetric):
     n_attacks : int, default=500
         Number of predicates. There are fewer if fewer synthetic rows can be singled out.
     n_cols : int, default=3
-        Number of columns of a predicate in mode "multivariate", at most all.
+        Number of columns of a predicate in mode "multivariate" (all columns if there are fewer).
     max_attempts : int, default=2_000_000
-        Maximum number of predicates to try on the synthetic rows in mode "multivariate". If it is
-        reached, there are fewer than `n_attacks` predicates.
+        Maximum number of predicates to try on the synthetic rows in mode "multivariate". If this
+        number is reached, there are fewer than `n_attacks` predicates.
     distinct_rows : bool, default=True
         Whether each synthetic row has at most one predicate. Otherwise, "the lowest age" and "aged
         17" count twice although they are equivalent.
     size_correction : {"subsample", "fit", "none"}, default="subsample"
-        Correction for different sizes of training and holdout data, because other predicates single
-        out in a larger table. "subsample" counts the expected number over all samples of the
-        smaller size. "fit" corrects the count on the holdout by a model that is fitted to samples,
-        and may report risk without a leak if the model does not fit. "none" applies no correction.
-        Anonymeter corrects the count on the holdout by such a model, so its risk differs from the
-        default of this metric if the sizes differ.
+        Correction for different sizes of training and holdout data, because a predicate that
+        matches one row of a small table may match several rows of a larger table. "subsample" uses
+        the expected count over all samples of the smaller size. "fit" corrects the count on the
+        holdout by a model that is fitted to samples. If the model does not fit, a risk may be
+        reported without a leak. "none" applies no correction. Anonymeter also corrects the count by
+        a model, so if the sizes differ, the risk in Anonymeter differs from the default of this
+        metric.
     columns : None, int or list of str, default=None
         The columns that predicates may use.
 
@@ -103,10 +104,10 @@ class SinglingOutRisk(ResidualRiskMetric):
 
     See Also
     --------
-    LinkabilityRisk : Two parts of a record lead to the same synthetic row.
-    InferenceRisk : A secret of a person is guessed.
+    LinkabilityRisk : Links two parts of a record to the same synthetic row.
+    InferenceRisk : A sensitive attribute of a record is guessed.
     AnonymeterRisk : The largest of all three risks.
-    ReplicatedUniques : Rows that are unique in train and in the release.
+    ReplicatedUniques : Rows that are unique in the training and in the synthetic data.
 
     Notes
     -----
@@ -115,26 +116,31 @@ class SinglingOutRisk(ResidualRiskMetric):
 
     .. math:: \frac{p - c}{1 - c}
 
-    clipped to [0, 1]. Its null value is 0. The baseline is its mean over random choices of the
-    training rows, which is above 0 because of the clipping. Duplicates are first dropped from each
-    table. In mode "multivariate", a predicate requires the category of the row, and a number at
-    least as large if it is above the median and at most as large otherwise.
+    clipped to [0, 1]. Without a leak, its expected value is about 0 before clipping. The baseline
+    is the mean of the clipped risk over random choices of the training rows, which is above 0
+    because of the clipping. Duplicates are first dropped from each table. In mode "multivariate", a
+    predicate requires the same category as the synthetic row. For a number of the row above the
+    median, the predicate requires at least this number, and otherwise at most this number.
 
-    ``details`` contains the rates of the attack, for random predicates (`baseline`) and on the
-    holdout (`control`) with Wilson's intervals, the risk without clipping (`raw`) and from plain
-    fractions (`unshrunk`), its `level`, and `weak_attack`. The last is True if random predicates
-    are as successful, so that a low value is not informative. `columns` contains, for each column,
-    the number of predicates about it, the numbers of these that single out a training and a holdout
-    row, and a p-value that is simultaneous over all columns, after Westfall and Young. Columns that
-    leak by themselves can be dropped, pooled or coarsened.
+    ``details`` contains
+
+    - `baseline` and `control`: the success of random predicates, and of the predicates on the
+      holdout, with Wilson's intervals.
+    - `raw` and `unshrunk`: the risk without clipping, and the risk from plain fractions.
+    - `level`: "low", "medium" or "high".
+    - `weak_attack`: True if random predicates are as successful, so that a low value is not
+      informative.
+    - `columns`: for each column, the number of predicates about this column, how many of them
+      single out a training and a holdout row, and a p-value that is simultaneous over all columns,
+      after Westfall and Young. Columns that leak by themselves can be dropped, pooled or coarsened.
 
     The p-value is one-sided. If the synthetic table does not depend on which real rows were
     training rows, all choices of the training rows are equally likely. The excess of training over
     holdout rows is compared with 999 random choices, or up to 9,999 if few of them reach it.
-    Predicates that share rows do not succeed independently, whereas rows are drawn independently.
-    If the excess varies more over these choices than for independent predicates, the interval is
-    widened by the ratio, ``details["spread"]``. If it varies less, as averages over samples of a
-    larger table do, the interval is wider than necessary.
+    Predicates about the same rows are not independent, so the excess may vary more over these
+    choices than for independent predicates. In this case, the interval is widened by the ratio of
+    the two standard deviations, ``details["spread"]``. If the excess varies less (for example with
+    "subsample"), the interval is wider than necessary.
 
     With ``reference="baseline"``, a holdout is not needed. The value is then the success in excess
     of guessing, without a test. Use this option if the training data are a whole population, so

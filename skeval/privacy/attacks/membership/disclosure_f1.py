@@ -47,8 +47,8 @@ class MembershipDisclosureF1(Metric):
         Fraction of members in the attacker's set, that is, the fraction of the population that was
         sampled into the training data. If None, it is n_T / (n_T + n_H).
     space : "gower", "euclidean" or transformer, default="gower"
-        "gower" is the mean over columns of capped differences, which is the Hamming distance for
-        categories. Otherwise, the Euclidean distance of a matrix is used.
+        "gower" is the mean over columns of differences between 0 and 1, which is the Hamming
+        distance for categories. Otherwise, the Euclidean distance of a matrix is used.
     columns : None, int or list of str, default=None
         The columns that the attacker knows (in space "gower"): None for all, *n* for the first *n*,
         or a list of names.
@@ -74,26 +74,26 @@ class MembershipDisclosureF1(Metric):
     .. math:: \frac{F_1 - F_\text{naive}}{1 - F_\text{naive}}, \qquad
         F_\text{naive} = \frac{2 t}{1 + t}
 
-    The fractions of training and holdout rows that are classified as members have the weights t
-    and 1 - t. Therefore all rows are used for any t. Values above 0.2 are commonly considered too
-    high. A negative value is possible for a given distance. If the distance is chosen, infinity is
-    one of the candidates, which classifies every row as a member. The baseline is 0, the value of
-    this choice.
+    The fractions of training and holdout rows that are classified as members have the weights t and
+    1 - t. Therefore all rows are used for any t. Values above 0.2 are commonly considered too high.
+    A negative value is possible for a given distance. If the metric chooses the distance, one of
+    the candidates is infinity, for which every row is classified as a member. The value of this
+    candidate is 0, which is the baseline.
 
     The interval uses the ends of the Clopper-Pearson intervals of both fractions, each at half the
-    level. Its coverage is at least the nominal level.
+    level. The coverage of the interval is at least the nominal level.
 
     A high F1 score requires that most members are found. For example, if a fraction f of the
     training data is copied and only these rows are classified as members, F1 is 2f / (1 + f). This
-    is better than classifying every row as a member only if f is above 1/2. Therefore the test is
-    less demanding. The nearest 0.2%, 0.5%, 1%, ..., 50% of all rows together are classified as
-    members, and also the rows at distance 0. For each classification, the number of members has a
-    hypergeometric distribution if the synthetic data do not depend on which rows are training rows
-    (Fisher's test). The smallest of these p-values is compared with the smallest in 9,999 random
-    choices of the training rows. ``details["nearest"]`` contains the most significant
-    classification: its distance, the fractions of training and holdout rows, and the fraction of
-    members (`precision`). If `threshold` is given, the p-value is the result of Fisher's test for
-    this threshold.
+    F1 score is better than the score of classifying every row as a member only if f is above 1/2.
+    Therefore, the test does not use the F1 score. The nearest 0.2%, 0.5%, 1%, ..., 50% of all rows
+    together are classified as members, and also the rows at distance 0. For each classification,
+    the number of members has a hypergeometric distribution if the synthetic data do not depend on
+    which rows are training rows (Fisher's test). The smallest of these p-values is compared with
+    the smallest p-value for each of 9,999 random choices of the training rows.
+    ``details["nearest"]`` contains the most significant classification: its distance, the fractions
+    of training and holdout rows, and the fraction of members (`precision`). If `threshold` is
+    given, the p-value is the result of Fisher's test for this threshold.
 
     References
     ----------

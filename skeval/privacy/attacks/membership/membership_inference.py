@@ -110,20 +110,20 @@ Chosen = tuple[str, dict[str, MemberScores], dict[str, str]]
 
 @declared
 class MembershipInference(Metric):
-    """AUC of attacks that separate training rows from holdout rows with the release.
+    """AUC of attacks that separate training rows from holdout rows, using the release.
 
     An attacker has the synthetic table and a real row, and wants to know whether the generator
-    learned from this row. Membership alone may reveal that an individual was treated or owed money.
+    learned from this row. Membership alone may reveal that an individual had a disease or debts.
     Each attack computes a score for each row from the synthetic rows around it. The value is the
     fraction of pairs of a training and a holdout row in which the training row has the higher
-    score. It is 0.5 by random guessing and 1 without errors. Lower is better. The best attack
-    depends on how a generator leaks, so several attacks are tried.
+    score. The value is 0.5 by random guessing and 1 without errors. Lower is better. The best
+    attack depends on how a generator leaks, so several attacks are tried.
 
     Parameters
     ----------
     attack : "best", str or list of str, default="best"
-        "best" uses the four attacks that find most releases of real generators,
-        "distance_calibrated", "domias", "classifier" and "levatt". A list specifies other attacks.
+        "best" uses "distance_calibrated", "domias", "classifier" and "levatt". These four attacks
+        find a leak in most releases of real generators that leak. A list specifies other attacks.
         If there are several attacks, they are also blended (the mean rank of a row), the most
         significant attack is reported, and its p-value is corrected for the choice. A single attack
         is one of "distance" (to the nearest synthetic row), "distance_calibrated" (the distance to
@@ -138,8 +138,8 @@ class MembershipInference(Metric):
         contain this table.
     reference_fraction : float, optional
         Without `reference`, the fraction of the holdout that the attacker uses and does not attack.
-        By default, the real rows are halved regardless of their table, and each half is the
-        reference of the other, so that every row is attacked.
+        By default, training and holdout rows are mixed and split into halves. Each half is the
+        reference of the other half, so that every row is attacked.
     scoring : {"auc", "tpr_at_fpr"}, default="auc"
         Reported value. "tpr_at_fpr" is the largest fraction of members found at a false positive
         rate of at most the first value of `fpr`.
@@ -157,15 +157,15 @@ class MembershipInference(Metric):
     n_neighbors : int, default=5
         The k of "knn_density" and of ``density="knn"``.
     n_permutations : int, default=1999
-        Number of random labelings behind the p-values for several attacks, rates and the largest
-        advantage. Fewer are drawn if many of them reach the observed value.
+        Number of random labelings for the p-values of several attacks, of the rates, and of the
+        largest advantage. Fewer are drawn if many labelings reach the observed value.
     max_rows : int or None, default=10_000
-        Maximum number of rows per table, a seeded sample, that "domias", "eq1" and "classifier"
-        score. "levatt" scores a fifth of this number, and the other attacks score all rows.
-        Densities are estimated from at most 5,000 rows. Texts are compared with at most 10,000
-        texts, or fewer if they are long.
+        Maximum number of rows per table that "domias", "eq1" and "classifier" score. A larger table
+        is sampled (seeded). "levatt" scores a fifth of this number, and the other attacks score all
+        rows. Densities are estimated from at most 5,000 rows. Texts are compared with at most
+        10,000 texts, or fewer if they are long.
     space : "gower", "euclidean" or transformer, default="gower"
-        Space of the distances, which is the mean over columns of capped differences, or the
+        Distance between rows: the mean over columns of differences between 0 and 1, or the
         Euclidean distance of a matrix. Densities and the classifier use standardized and one-hot
         columns, or the matrix of the transformer.
     columns : None, int or list of str, default=None
@@ -189,12 +189,13 @@ class MembershipInference(Metric):
 
     See Also
     --------
-    MembershipDisclosureF1 : Calls rows near a synthetic one members.
+    MembershipDisclosureF1 : Classifies rows near a synthetic row as members.
     ShadowMembershipInference : An attacker who can run the generator.
-    LikelihoodRatioMIA : Scores compared with those of generators with and without the row.
-    skeval.text.TextMembershipInference : By texts alone.
-    StackedMembershipInference : All attacks blended, as tables of the generator teach.
-    DCROverfittingProtection : The screen that compares distances to train and holdout.
+    LikelihoodRatioMIA : Compares scores with generators fitted with and without the row.
+    skeval.text.TextMembershipInference : Uses only free texts.
+    StackedMembershipInference : Combines all attacks, with weights learned on further tables of the
+        generator.
+    DCROverfittingProtection : A screen that compares distances to training and holdout data.
 
     Notes
     -----
@@ -202,27 +203,28 @@ class MembershipInference(Metric):
     after Mann and Whitney. If the generator memorized nothing, the labels of the real rows are
     exchangeable given the release. The scores do not depend on the labels, because each half of the
     real rows is calibrated by the other half, regardless of membership. Therefore, the test is
-    valid for any attack. Ties have mid-ranks. With several attacks, the metric reports the AUC that
-    is the most standard deviations above its mean over all labels. Its p-value is the fraction of
-    random labelings, exchanged for all attacks at once, with an AUC at least as extreme. Without
-    such a labeling, the p-value after Bonferroni is used if it is smaller. The interval is then
-    simultaneous (Bonferroni), and the baseline is the AUC of this attack at the mean of the largest
-    deviation expected by chance. For one attack, the baseline is 0.5.
+    valid for any attack. Ties have mid-ranks. With several attacks, the metric reports the AUC with
+    the largest z-score under random labels. The p-value is the fraction of random labelings,
+    exchanged for all attacks at once, with an AUC at least as extreme. If no labeling is as
+    extreme, the Bonferroni p-value is used if smaller. With several attacks, the interval is
+    simultaneous (Bonferroni), and the baseline is the AUC that this attack would have at the
+    largest deviation expected by chance. For one attack, the baseline is 0.5.
 
     "levatt" is designed for generators that repeat digits, as language models do. The distance of
     two rows is the number of characters that must be inserted, deleted or replaced between their
-    texts. For example, 1234 is close to 12340 and 9234, although the numbers differ. A category is
-    one character, and numbers have the decimals of the real numbers, at most six digits. Because
-    scores are counts, ties are common, and some of the allowed false positives are not used. With
-    more than 50 columns or features of a transformer, "levatt" sums the edits of the cells, which
-    aligns their texts. In this case, "classifier" uses half the number of trees and 32 bins.
+    texts. For example, 1234 is close to 12340 and 9234, although the numbers differ. A category
+    counts as one character. Numbers are written with the decimals of the real data (at most six
+    digits). Because scores are counts, ties are common, so the actual false positive rate may be
+    lower than allowed. With more than 50 columns or features of a transformer, "levatt" sums the
+    edits of the cells, so that the texts of each cell are compared with each other. In this case,
+    "classifier" uses half the number of trees and 32 bins.
 
     A value below 0.5 does not indicate extra protection. A value of 0.5 indicates only that these
     attacks find nothing, and an attacker who knows the generator may find more. A release that
     contains a few training rows has an AUC near 0.5 too. If the rates of `fpr` or the outlying rows
     show a leak and the AUC does not, a warning is given. Training rows with a constant added to one
-    column are found by "levatt" only, and with amounts of many digits added to all columns by none
-    of the attacks (see the gallery).
+    column are found only by "levatt". If amounts with many digits are added to all columns, no
+    attack finds these rows (see the gallery).
 
     ``details`` contains
 
@@ -230,13 +232,13 @@ class MembershipInference(Metric):
       ``1 - 2 max(0, AUC - 1/2)``.
     - `tpr_at_fpr`: for each rate in `fpr`, the largest fraction of members found with at most this
       rate of false positives, without interpolation, and nan if a single false positive exceeds the
-      rate. Its interval is conditional on the threshold, and its mean and p-value come from random
-      labels. `at_fixed_threshold` contains both rates on the reported half at a threshold chosen on
-      the other half, because the realized false positive rate differs from the intended one, and
-      the precision of a guess at `prior`.
-    - `advantage`: the true minus the false positive rate at such a threshold, with Newcombe's
-      interval and the p-value of Fisher's test. `max_advantage` is the largest difference on the
-      evaluated rows themselves, which is expected to be above 0.
+      rate. The interval is conditional on the threshold. `by_chance` and the p-value come from
+      random labels. Each entry also contains `at_fixed_threshold`, which has both rates on the
+      reported half at a threshold chosen on the other half, and the precision of a guess at
+      `prior`. The actual false positive rate then differs from the intended rate.
+    - `advantage`: the true minus the false positive rate at a threshold chosen on the other half,
+      with Newcombe's interval and the p-value of Fisher's test. `max_advantage` is the largest
+      difference on the evaluated rows themselves, which is expected to be above 0.
     - `precision_at`: the fraction of members among the highest scores, for equal numbers of members
       and others.
     - `abstaining`: the success of an attacker who guesses only for the most confident 1%, 2%, ...
@@ -248,9 +250,8 @@ class MembershipInference(Metric):
 
     If only n members and n others are known, the p-values over exchanged labels are at least ``1 /
     2 ** n``. If the holdout was collected later than the training data, or in another way, the two
-    differ without any leak. ``fit(check_holdout=True)`` tests for such a difference. Rows that
-    occur in both tables have the same score in both, or two scores if each half of the rows
-    contains one and calibrates the other.
+    differ without any leak. ``fit(check_holdout=True)`` tests for such a difference. A row that
+    occurs in both tables has one score, or two if its copies are in different halves.
 
     References
     ----------

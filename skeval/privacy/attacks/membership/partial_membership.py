@@ -120,9 +120,9 @@ class PartialMembershipInference(RelabelledTest):
     column, which happens more often if the real row is a training row.
 
     The value is the fraction of the information about training rows that the strongest clue
-    reveals, minus the fraction for holdout rows. It is 1 if all information about training rows is
-    revealed, and none about holdout rows. The baseline is the value of the strongest clue that is
-    expected by chance. Lower is better.
+    reveals, minus the fraction for holdout rows. The value is 1 if all information about training
+    rows is revealed, and no information about holdout rows. The baseline is the value of the
+    strongest clue that is expected by chance. Lower is better.
 
     Parameters
     ----------
@@ -155,9 +155,9 @@ class PartialMembershipInference(RelabelledTest):
     For a category, f is the frequency of the category if the two categories are equal, otherwise 1.
     The number g rescales f, so that it is 0 for an equal value and 1 if all values are as close.
     The most similar row is chosen among the 16 nearest real rows, by the mean over columns of
-    capped differences. The unit of the differences between numbers is two standard deviations, or
-    the range if only numerical columns are compared. The fraction for some rows is the sum of their
-    bits divided by the possible bits.
+    differences, which are at most 1. The unit of the differences between numbers is two standard
+    deviations, or the range if only numerical columns are compared. The fraction for some rows is
+    the sum of their bits divided by the possible bits.
 
     No clue depends on which real rows are training rows. Therefore the labels of the real rows are
     exchangeable if the synthetic data do not depend on them. The score of a row is the number of
@@ -167,7 +167,7 @@ class PartialMembershipInference(RelabelledTest):
     categories are copied less often without a leak. The two reported fractions are computed from
     these scores. Each clue is standardized by the exact mean and standard deviation of its scores
     over all labels. The largest score of each kind is compared with the largest score for random
-    labels, which are the same for all clues. The smaller p-value is multiplied by the number of
+    labels. All clues use the same random labels. The smaller p-value is multiplied by the number of
     kinds.
 
     ``details`` contains the ``kind`` of the strongest clue, its ``columns`` and the fractions for

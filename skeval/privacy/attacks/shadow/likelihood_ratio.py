@@ -131,11 +131,12 @@ class HalvesAttack(GeneratorAttack):
 class LikelihoodRatioMIA(HalvesAttack):
     """AUC of an attack that separates training from holdout rows with likelihood ratios.
 
-    Some rows are close to any synthetic table, because many people are similar, and others are far
-    away. An attacker who can run the generator accounts for this. The attacker fits the generator
-    to many random halves of the real rows and learns the scores of each row with and without the
-    row in the training half. Then the attacker compares the score of each row on the release with
-    both. The AUC is 0.5 by random guessing and 1 without errors. Lower is better.
+    Some rows are close to any synthetic table, because many records are similar, and other rows are
+    far away. An attacker who can run the generator accounts for this difference. The attacker fits
+    the generator to many random halves of the real rows and learns the scores of each row with and
+    without the row in the training half. Then the attacker compares the score of each row on the
+    release with both sets of scores. The AUC is 0.5 by random guessing and 1 without errors. Lower
+    is better.
 
     Parameters
     ----------
@@ -168,17 +169,18 @@ class LikelihoodRatioMIA(HalvesAttack):
 
     See Also
     --------
-    MembershipInference : The same scores, without models to calibrate them.
-    StackedMembershipInference : Several scores together, blended by a classifier.
-    ShadowMembershipInference : Attacks a few exposed rows, by many tables of each.
-    OneRunDPAudit : Bounds epsilon by the guesses of such an attack.
+    MembershipInference : Uses such scores without fitting further generators.
+    StackedMembershipInference : Combines several scores with a classifier.
+    ShadowMembershipInference : Attacks a few exposed rows, with many tables for each row.
+    OneRunDPAudit : Computes a lower bound on epsilon from the guesses of an attack.
 
     Notes
     -----
-    Scores of a row with and without it have means and standard deviations. "online" is the log
-    ratio of the two normal densities at the score on the release. "offline" is the number of
-    standard deviations by which this score exceeds the mean without the row. The tables of the
-    models have the same number of rows as the release.
+    The scores of a row are summarized by two means and standard deviations, from the models fitted
+    with the row and from the models fitted without the row. "online" is the log ratio of the two
+    normal densities at the score on the release. "offline" is the number of standard deviations by
+    which this score exceeds the mean without the row. The tables of the models have the same number
+    of rows as the release.
 
     The value is the AUC on the release. The interval uses DeLong's method on the logit scale, and
     the p-value is one-sided, after Mann and Whitney. The halves are drawn independently of which
@@ -187,14 +189,15 @@ class LikelihoodRatioMIA(HalvesAttack):
     `tpr_at_fpr` and `curve` are described in :class:`~skeval.privacy.MembershipInference`.
 
     In ``details["models"]``, each model replaces the release in turn, with moments from the other
-    models except the complementary half. These results describe the generator and not this release,
-    and have more rows to estimate small false positive rates. `auc` is the mean over the models.
-    Its interval uses Student's t over the pairs of halves. For "online", it is wider by the square
-    root of 2, because any two pairs are compared in both directions.
+    models except the complementary half. These results describe the generator and not this release.
+    They are based on more rows, so that small false positive rates can be estimated. `auc` is the
+    mean over the models. The interval of `auc` uses Student's t over the pairs of halves. For
+    "online", the interval is wider by the square root of 2, because any two pairs are compared in
+    both directions.
 
-    The halves come from training and holdout data. If the training data are larger than half of
-    both, the release was made from more rows than a half has, which shifts the scores of all rows
-    in the same way.
+    The halves come from training and holdout data. If the training data have more than half of all
+    rows, the release was made from more rows than a half has. This shifts the scores of all rows in
+    the same way.
 
     References
     ----------

@@ -64,8 +64,8 @@ class PrivacyGain(Metric):
 
     See Also
     --------
-    ShadowMembershipInference, ShadowAttributeInference : The attacks, target by target.
-    skeval.generators.MondrianAnonymization : The anonymised release.
+    ShadowMembershipInference, ShadowAttributeInference : The attacks on each target.
+    skeval.generators.MondrianAnonymization : Creates the anonymized release.
 
     Notes
     -----
@@ -74,9 +74,9 @@ class PrivacyGain(Metric):
     .. math:: \mathrm{PG}_t = \mathrm{Adv}_t(\mathrm{raw}) - \mathrm{Adv}_t(\mathrm{release})
 
     where :math:`\mathrm{Adv}_t(\mathrm{raw})` is 1 for membership and :math:`1 - 1/m` for an
-    attribute of m values. The value is the smallest gain over the targets. Its interval and p-value
-    come from the largest advantage, corrected for the choice among several. The baseline is the
-    gain without a leak, and random variation may cause a larger gain.
+    attribute of m values. The value is the smallest gain over the targets. The interval and the
+    p-value come from the largest advantage, corrected for the choice among the targets. The
+    baseline is the gain without a leak. Random variation may cause a larger gain.
 
     ``details["targets"]`` contains both gains of each target by rank, and ``details["comparator"]``
     the same numbers for the other release. ``details["difference"]`` is the value minus the value

@@ -80,21 +80,21 @@ class ShadowAttributeInference(ShadowAttack):
 
     See Also
     --------
-    ShadowMembershipInference : Guesses whether the row was there at all.
-    PrivacyGain : Compares what is left of the attack with an anonymised release.
-    AttributeInferenceRisk : Guesses a secret from one release, without the generator.
-    DisclosureProtection : How often a secret can be read off a release.
+    ShadowMembershipInference : Guesses whether the row was in the training data.
+    PrivacyGain : Compares the success of the attack with an anonymized release.
+    AttributeInferenceRisk : Infers an attribute from one release, without the generator.
+    DisclosureProtection : Infers an attribute from the synthetic rows with equal known columns.
 
     Notes
     -----
     The advantage is the rate of correct guesses minus one over the number of values. The value is
     the largest advantage over the targets, which is expected to be above 0.
-    ``details["largest_by_chance"]`` is its mean without a leak. The interval is simultaneous over
-    the targets (Bonferroni), after Clopper and Pearson or Newcombe. The p-value is the smallest
-    p-value of the targets' binomial (or Fisher's) tests after Holm. The baseline is 0. With m
-    values, the largest possible advantage is ``1 - 1/m``, the advantage of an attacker with the raw
-    rows (`raw_advantage`). The `privacy_gain` of a target is the reduction of this advantage by the
-    release.
+    ``details["largest_by_chance"]`` is the mean of this largest advantage without a leak. The
+    interval is simultaneous over the targets (Bonferroni), after Clopper and Pearson or Newcombe.
+    The p-value is the smallest p-value of the targets' binomial (or Fisher's) tests after Holm. The
+    baseline is 0. With m values, the largest possible advantage is ``1 - 1/m``, the advantage of an
+    attacker with the raw rows (`raw_advantage`). The `privacy_gain` of a target is the reduction of
+    this advantage by the release.
 
     With ``access="no-box"``, the attacker has no tables to learn from. The guess is then the value
     for which the target is closest to the table, or agrees with most of its rows, compared with the

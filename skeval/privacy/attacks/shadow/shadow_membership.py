@@ -50,7 +50,8 @@ class ShadowMembershipInference(ShadowAttack):
     target row, and learns the effect of the row on the table. Then the attacker guesses for other
     tables whether the row was used. A row that is unlike the others may be detected although an
     average row is not. Therefore, the attack uses such rows, and the value is the advantage for the
-    row that is detected best. It is 0 for random guesses and 1 without errors. Lower is better.
+    row that is detected best. The value is 0 for random guesses and 1 without errors. Lower is
+    better.
 
     Parameters
     ----------
@@ -99,10 +100,10 @@ class ShadowMembershipInference(ShadowAttack):
 
     See Also
     --------
-    ShadowAttributeInference : Guesses a secret value of a row in the same game.
-    PrivacyGain : Compares what is left of the attack with an anonymised release.
-    LikelihoodRatioMIA : Attacks all rows of one release, by models of random halves.
-    DPAudit : Bounds epsilon by many runs with and without one row.
+    ShadowAttributeInference : Infers a sensitive attribute of a row with the same procedure.
+    PrivacyGain : Compares the success of the attack with an anonymized release.
+    LikelihoodRatioMIA : Attacks all rows of one release, with models fitted to random halves.
+    DPAudit : Computes a lower bound on epsilon from many runs with and without one row.
     MembershipInference : Attacks a release without the generator.
 
     Notes
@@ -121,14 +122,14 @@ class ShadowMembershipInference(ShadowAttack):
     writes the possible values of its columns into the table, this is a leak and is detected.
 
     The advantage is the true positive rate minus the false positive rate. The value is the largest
-    of several advantages, which is expected to be above 0. ``details["largest_by_chance"]`` is its
-    mean without a leak. The interval is simultaneous over the targets (Bonferroni), and the p-value
-    is the smallest p-value of Fisher's tests after Holm, so both account for the selection. The
-    baseline is 0.
+    of several advantages, which is expected to be above 0. ``details["largest_by_chance"]`` is the
+    mean of this largest advantage without a leak. The interval is simultaneous over the targets
+    (Bonferroni), and the p-value is the smallest p-value of Fisher's tests after Holm, so both
+    account for the selection. The baseline is 0.
 
     For each target, by rank, ``details["targets"]`` contains both rates with intervals after
     Clopper and Pearson, the advantage with Newcombe's interval, the `privacy_gain` (1 minus the
-    advantage), AUC and `epsilon`. The last is a lower bound of the epsilon of differential privacy
+    advantage), AUC and `epsilon`. `epsilon` is a lower bound on the epsilon of differential privacy
     for adding or replacing one row, as specified by `adjacency`. ``details["epsilon"]`` is the
     largest bound, at a confidence that is valid for all targets.
 

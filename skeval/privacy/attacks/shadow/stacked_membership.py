@@ -83,7 +83,7 @@ class StackedMembershipInference(HalvesAttack):
     The scores of an attack are converted to ranks of the attacked rows on the scale of the normal
     distribution, because all scores for one table may be higher than for another table. For each
     attack, the classifier uses the score and its excess over the mean score of the row in tables
-    that were generated without it, because some rows are close to any table. The means do not
+    that were generated without the row, because some rows are close to any table. The means do not
     include the table that the classifier is trained on, or the table from the other half.
 
     The value is the AUC for the synthetic data. The interval is DeLong's interval on the logit
@@ -92,15 +92,16 @@ class StackedMembershipInference(HalvesAttack):
     if the synthetic data do not depend on them, and the test is valid for any combination of the
     scores. The baseline is 0.5.
 
-    ``details["attacks"]`` contains the AUC of the combined attack, `stacked`, and of each attack on
-    the same rows. `tpr_at_fpr` and `curve` are defined as in
+    ``details["attacks"]`` contains the AUC of the combined attack (`stacked`) and the AUC of each
+    attack on the same rows. `tpr_at_fpr` and `curve` are defined as in
     :class:`~skeval.privacy.MembershipInference`. Challenges of membership inference are usually
     decided by the true positive rate at 10% false positives.
 
     The combined attack is useful if the leak is typical of the generator and therefore also occurs
-    in other tables that it generates. It does not help if the synthetic data were made by another
-    generator, or if copies were added to them. Individual attacks are then stronger. The halves are
-    smaller than the training data, which shifts the scores of all rows in the same way.
+    in other tables that it generates. The combination does not help if the synthetic data were made
+    by another generator, or if copies were added to the synthetic data. Individual attacks are then
+    stronger. The halves are smaller than the training data, which shifts the scores of all rows in
+    the same way.
 
     References
     ----------

@@ -64,7 +64,7 @@ def test_a_copy_tells_all(threshold):
     assert result.value == 1.0
     assert result.details["alert"]
     assert result.details["threshold"] == 0.0
-    assert result.p_value < (1e-12 if threshold == 0.0 else 1.1e-4)  # 9,999 relabellings
+    assert result.p_value < (1e-12 if threshold == 0.0 else 1.1e-4)  # 9,999 relabelings
     assert (result.contrast.observed, result.contrast.expected) == (1.0, 0.0)
 
 
