@@ -54,8 +54,8 @@ def numbers_of(value: Any) -> Iterator[str]:
         for part in value.values():
             yield from numbers_of(part)
         for k, n in RATES:
-            if value.get(n):
-                yield from printed(100 * value.get(k, 0) / value[n])
+            if all(isinstance(value.get(name), int) for name in (k, n)):
+                yield from printed(100 * value[k] / value[n])
     elif isinstance(value, list):
         for part in value:
             yield from numbers_of(part)
