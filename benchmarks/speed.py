@@ -390,9 +390,7 @@ def race_all(options: argparse.Namespace) -> None:
         for peer in options.only:
             if peer not in pythons:
                 pythons[peer] = environment(peer, Path(name))
-        races = [
-            race for race in RACES if race.peer in options.only and race.n_rows <= options.most_rows
-        ]
+        races = [race for race in RACES if race.peer in options.only]
         lines = show(races, options.table or list(TABLES), pythons)
     if options.write:
         results.write("speed", HEADINGS, lines)
@@ -404,7 +402,6 @@ def main() -> None:
     parser.add_argument("--table", choices=TABLES, action="append")
     parser.add_argument("--only", choices=PEERS, nargs="+", default=list(PEERS))
     parser.add_argument("--python", action="append", default=[], metavar="PEER=PYTHON")
-    parser.add_argument("--most-rows", type=int, default=100_000, help="skip larger tables")
     parser.add_argument("--write", action="store_true", help="write docs/speed.json and its page")
     parser.add_argument("--run", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
