@@ -1,6 +1,7 @@
 """Evaluate tables that are larger than memory, read from Parquet, with a memory limit.
 
     python benchmarks/scale.py growth [--rows 1000 100000 1000000] [--columns 10 30] [--memory 6]
+        [--write]
     python benchmarks/scale.py report [--rows 1000000] [--holdout 250000] [--columns 15]
     python benchmarks/scale.py wide [--rows 1000] [--columns 300] [--only ContingencySimilarity ...]
 
@@ -10,7 +11,8 @@ default, it uses 1,000 to 10,000,000 rows of 30 columns, and 10 to 300 columns o
 table with its default settings (after imports and compilation), and shows the slowest first. Each
 size, or metric, runs in a separate process with a limit of `memory` GiB of data (RLIMIT_DATA, which
 does not include memory-mapped files). The table shows wall and processor seconds, the maximum
-resident memory including memory-mapped files, and the value of a metric.
+resident memory including memory-mapped files, and the value of a metric. "--write" writes
+docs/scaling.json and its table in the page.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from results import in_digits, write
 from rich.console import Console
 from rich.table import Table
 
@@ -170,8 +173,11 @@ def in_process(folder: Path, kind: str, gigabytes: float) -> dict[str, float]:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def show_growth(kind: str, sizes: list[tuple[int, int]], holdout: int, gigabytes: float) -> None:
+def show_growth(
+    kind: str, sizes: list[tuple[int, int]], holdout: int, gigabytes: float
+) -> list[list[str | float]]:
     """Evaluate tables of some sizes sequentially, each in a separate process."""
+    measured: list[list[str | float]] = []
     titles = ("rows", "columns", "wall s", "CPU s", "peak GiB", "KS complement")
     shown = Table(*titles, title=f"{kind}, at most {gigabytes:g} GiB of data")
     for n_rows, n_columns in sizes:
@@ -187,7 +193,9 @@ def show_growth(kind: str, sizes: list[tuple[int, int]], holdout: int, gigabytes
         line = (f"{n_rows:,}", str(n_columns), *figures, f"{took['value']:.4f}")
         print(*line, file=sys.stderr, flush=True)
         shown.add_row(*line)
+        measured.append([n_rows, n_columns, in_digits(took["cpu"], 2), in_digits(took["peak"], 2)])
     Console().print(shown)
+    return measured
 
 
 def main() -> None:
@@ -199,6 +207,7 @@ def main() -> None:
     parser.add_argument("--columns", type=int, nargs="+")
     parser.add_argument("--only", nargs="+", default=[], metavar="METRIC")
     parser.add_argument("--memory", type=float, default=6.0, help="GiB")
+    parser.add_argument("--write", action="store_true", help="write the growth to docs/")
     given = parser.parse_args()
     if given.what == "measure":
         if len(given.more) == 3:
@@ -213,7 +222,9 @@ def main() -> None:
         return
     usual = DEFAULTS[given.what] if given.rows is None and given.columns is None else []
     asked = product(map(int, given.rows or [1e5]), given.columns or [30])
-    show_growth(given.what, usual or list(asked), int(given.holdout), given.memory)
+    measured = show_growth(given.what, usual or list(asked), int(given.holdout), given.memory)
+    if given.write:
+        write("scaling", ["rows", "columns", "CPU seconds", "maximum memory, GiB"], measured)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
     python benchmarks/speed.py                                 # all races, on both tables
     python benchmarks/speed.py --table census --only sdmetrics anonymeter
     python benchmarks/speed.py --python sdmetrics=PYTHON --python prdc=PYTHON
+    python benchmarks/speed.py --write                         # docs/speed.json and its page
 
 PYTHON is the interpreter of an environment with the peer. If none is specified, the script creates
 one in a temporary folder, with the versions below, because the requirements of peers conflict. Each
@@ -40,6 +41,7 @@ from statistics import median
 from typing import Any
 
 import pandas as pd
+import results
 
 PEERS = {
     "sdmetrics": ["sdmetrics==0.32.0"],
@@ -338,12 +340,11 @@ def asked(python: str, race: Race, side: str, folder: Path) -> tuple[str, float,
     return version_, seconds, peak
 
 
-def in_three_digits(number: float) -> str:
-    """Return 1,230 for 1234.5, and 0.0123 for 0.012345."""
-    return f"{float(f'{number:.3g}'):,g}"
+HEADINGS = ["computation of the other package", "table, rows"]
+HEADINGS += ["its CPU s", "CPU s of skeval", "times", "its GiB", "GiB of skeval", "times"]
 
 
-def raced(races: list[Race], tables: list[str], pythons: dict[str, str]) -> Iterator[list[str]]:
+def raced(races: list[Race], tables: list[str], pythons: dict[str, str]) -> Iterator[list[Any]]:
     """Yield the lines of the table for each race. Repeated calls of a peer are measured once."""
     known: dict[Any, tuple[str, float, float]] = {}
     for race, table in product(races, tables):
@@ -358,25 +359,26 @@ def raced(races: list[Race], tables: list[str], pythons: dict[str, str]) -> Iter
         yield [
             f"{race.peer} {release}: {race.title}",
             f"{table}, {race.n_rows:,}{n_columns}",
-            *(in_three_digits(number) for number in (theirs, ours, theirs / ours)),
-            *(f"{peak:.2f}" for peak in (their_peak, our_peak)),
-            f"{their_peak / our_peak:.1f}",
+            *map(results.in_digits, (theirs, ours, theirs / ours)),
+            *(results.in_digits(peak, 2) for peak in (their_peak, our_peak, their_peak / our_peak)),
         ]
 
 
-def show(races: list[Race], tables: list[str], pythons: dict[str, str]) -> None:
-    """Print each line of the table as soon as it is available."""
+def show(races: list[Race], tables: list[str], pythons: dict[str, str]) -> list[list[Any]]:
+    """Print each line of the table as soon as it is available, and return the lines."""
     from rich.console import Console
     from rich.table import Table
 
-    headings = "CPU s", "our s", "times", "GiB", "our GiB", "times"
-    shown = Table("peer", "table, rows", title=f"Python {sys.version.split()[0]}, one core")
-    for heading in headings:
+    shown = Table(*HEADINGS[:2], title=f"Python {sys.version.split()[0]}, one core")
+    for heading in HEADINGS[2:]:
         shown.add_column(heading, justify="right")
+    lines = []
     for line in raced(races, tables, pythons):
         print(*line, sep=" | ", file=sys.stderr, flush=True)
-        shown.add_row(*line)
+        shown.add_row(*map(results.printed, line))
+        lines.append(line)
     Console(width=130).print(shown)
+    return lines
 
 
 def race_all(options: argparse.Namespace) -> None:
@@ -389,7 +391,9 @@ def race_all(options: argparse.Namespace) -> None:
             if peer not in pythons:
                 pythons[peer] = environment(peer, Path(name))
         races = [race for race in RACES if race.peer in options.only]
-        show(races, options.table or list(TABLES), pythons)
+        lines = show(races, options.table or list(TABLES), pythons)
+    if options.write:
+        results.write("speed", HEADINGS, lines)
 
 
 def main() -> None:
@@ -398,6 +402,7 @@ def main() -> None:
     parser.add_argument("--table", choices=TABLES, action="append")
     parser.add_argument("--only", choices=PEERS, nargs="+", default=list(PEERS))
     parser.add_argument("--python", action="append", default=[], metavar="PEER=PYTHON")
+    parser.add_argument("--write", action="store_true", help="write docs/speed.json and its page")
     parser.add_argument("--run", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.run is None:

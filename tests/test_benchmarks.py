@@ -19,6 +19,7 @@ FOLDER = Path(__file__).parents[1] / "benchmarks"
         "copies.py --repeats 1 --sizes 60",
         "fidelity.py --rows 300",
         "journey.py",
+        "membership.py --rows 60 --repeats 1",
         "memory.py movies --rows 600",
         "neighbors.py --quick --only census",
         "scale.py growth --rows 300 --columns 5",

@@ -42,11 +42,7 @@ ANSWERS = {
         "If you have no holdout",
         "Fit the generator again",
     ),
-    "Can I evaluate two million rows?": (
-        "scaling",
-        "Tables larger than memory",
-        "1,000,000 training",
-    ),
+    "Can I evaluate two million rows?": ("scaling", "Tables larger than memory", "- 1,000,000"),
     "How do I write my own metric?": ("user_guide/own_metric", "Your own metric", "_compute"),
     "How do I draw my own figure?": (
         "user_guide/own_metric",

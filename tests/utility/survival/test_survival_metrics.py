@@ -250,3 +250,5 @@ def test_tests_on_rows_of_a_bootstrap_err_as_often_as_is_stated():
     stated = naive_type_1_error(n, n, 0.05)
     assert stated == pytest.approx(2.0 * norm.sf(1.959964 / np.sqrt(2.0)), abs=1e-6)
     assert rejected / 600 == pytest.approx(stated, abs=0.045)
+    # The page on survival states these percentages.
+    assert (stated, naive_type_1_error(n, 10 * n, 0.05)) == pytest.approx((0.166, 0.55), abs=0.005)
