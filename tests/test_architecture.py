@@ -18,7 +18,7 @@ from skeval.core.catalogue import metrics_of_package
 PACKAGE = Path(skeval.__file__).parent
 MAX_AT_ROOT, MAX_CODE_LINES = 4, 450
 UPPER = (  # what metrics derive from knows steps
-    *("core.halves", "core.subject_halves", "core.undefined_tests", "core.notices"),
+    *("core.intervals", "core.subject_halves", "core.undefined_tests", "core.notices"),
     *("core.baseline", "core.base"),
     *("core.relational_base", "core.families", "core.by_group"),
 )
@@ -31,7 +31,7 @@ FLOORS = (  # from the ground up: a room may import its own files, and rooms of 
     {"generators"},
     {"results"},
     {"steps"},
-    {"core.halves", "core.subject_halves", "core.undefined_tests", "core.notices"},
+    {"core.intervals", "core.subject_halves", "core.undefined_tests", "core.notices"},
     {"core.baseline"},
     {"core.base"},
     {"core.relational_base", "core.families"},

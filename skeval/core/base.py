@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from skeval.core.baseline import with_baseline
 from skeval.core.context import Context
 from skeval.core.features import FeatureNames
-from skeval.core.halves import Halved, Sizes, variation_of_halves, with_interval
+from skeval.core.intervals import Halved, Sizes, variation_of_halves, with_interval
 from skeval.core.needs import Unmet, unmet
 from skeval.core.notices import pooled_notices, sample_notices, with_sample_sizes
 from skeval.core.reading import read_context
@@ -29,7 +29,7 @@ from skeval.results.verdict import ALARM_LEVEL
 from skeval.stats.table_differences import Sampled
 from skeval.steps.column_choice import check_measurable
 from skeval.steps.encoded_rows import is_gower
-from skeval.steps.halves import halvings
+from skeval.steps.halvings import halvings
 from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.samples import measured_on
 from skeval.steps.single_values import unchanged_values

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from skeval.core.context import Context
-from skeval.core.halves import difference_interval
+from skeval.core.intervals import difference_interval
 from skeval.results.result import Result
 from skeval.steps.samples import holdout_in_place, synthetic_sample
 

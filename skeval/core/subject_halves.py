@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skeval.core.context import shared
-from skeval.stats.halves import MIN_HALVED, halves_interval
+from skeval.stats.sampling_intervals import MIN_HALVED, halves_interval
 from skeval.steps.independent_subjects import n_subjects, subjects_in_place
 
 if TYPE_CHECKING:

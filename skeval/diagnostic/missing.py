@@ -167,7 +167,7 @@ class MissingPatternSimilarity(MissingMetric):
     """
 
     tags = replace(VALIDITY_TAGS, display="ValueDisplay")
-    _halved = True  # intervals: sampling_interval in skeval/stats/halves.py
+    _halved = True  # intervals: skeval/core/intervals.py
 
     def _compute(self, context: Context) -> Result:
         names = any_columns(context.schema, self.columns)

@@ -91,7 +91,7 @@ class ContingencySimilarity(PairMetric):
     0.5
     """
 
-    _halved = True  # intervals: sampling_interval in skeval/stats/halves.py
+    _halved = True  # intervals: skeval/core/intervals.py
 
     n_bins: BinCount = 10
     min_association: Annotated[float, Interval(0, 1, "left")] = 0.0

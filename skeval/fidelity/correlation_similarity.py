@@ -101,7 +101,7 @@ class CorrelationSimilarity(PairMetric):
     0.9
     """
 
-    _halved = True  # intervals: sampling_interval in skeval/stats/halves.py
+    _halved = True  # intervals: skeval/core/intervals.py
 
     method: Literal["pearson", "spearman", "kendall"] = "pearson"
     min_correlation: Annotated[float, Interval(0, 1, "left")] = 0.0

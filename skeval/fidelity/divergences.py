@@ -11,7 +11,7 @@ from scipy.special import rel_entr
 
 from skeval.core.context import Context
 from skeval.core.declared import declared
-from skeval.core.halves import Halved
+from skeval.core.intervals import Halved
 from skeval.fidelity.cell_metric import CellMetric
 from skeval.results.result import Result, mean_of_columns
 from skeval.steps.columns import ROLES, mean_ignoring_nan
@@ -26,7 +26,7 @@ class CellDivergence(CellMetric):
     Subclasses define `_divergence`, a function of the counts of both tables in common bins.
     """
 
-    _halved: ClassVar[Halved] = True  # intervals: sampling_interval in skeval/stats/halves.py
+    _halved: ClassVar[Halved] = True  # intervals: skeval/core/intervals.py
 
     def _divergence(self, train: np.ndarray, synthetic: np.ndarray) -> float:
         raise NotImplementedError(f"{type(self).__name__} must define _divergence(...).")
@@ -206,7 +206,7 @@ class KLDivergence(CellDivergence):
     """
 
     tags = replace(CellDivergence.tags, bounds=(0.0, float("inf")))
-    _halved = "root"  # intervals: sampling_interval in skeval/stats/halves.py
+    _halved = "root"  # intervals: skeval/core/intervals.py
 
     smoothing: NonNegative = 1e-5
 

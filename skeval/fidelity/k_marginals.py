@@ -146,7 +146,7 @@ class KMarginalSimilarity(Metric):
 
     tags = replace(COLUMN_TAGS, bounds=(0.0, float("inf")))
 
-    _halved = True  # intervals: sampling_interval in skeval/stats/halves.py
+    _halved = True  # intervals: skeval/core/intervals.py
 
     k: Count = 2
     n_subsets: Literal["all"] | Count = "all"

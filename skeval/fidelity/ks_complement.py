@@ -70,7 +70,7 @@ class KSComplement(Metric):
 
     tags = replace(COLUMN_TAGS, scaling="sorted runs", headline=1)
 
-    _halved = True  # intervals: sampling_interval in skeval/stats/halves.py
+    _halved = True  # intervals: skeval/core/intervals.py
 
     columns: Columns = None
 

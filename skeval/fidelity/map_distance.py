@@ -120,7 +120,7 @@ class MapDistance(Metric):
         "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="DensityMapDisplay"
     )
     _parts = ("by_chance", "thinned", "crowded")
-    _halved = True  # intervals: sampling_interval in skeval/stats/halves.py
+    _halved = True  # intervals: skeval/core/intervals.py
 
     _: KW_ONLY
     n_cells: Literal[8, 16, 32, 64] = 32

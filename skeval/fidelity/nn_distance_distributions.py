@@ -72,7 +72,7 @@ class NNDistanceDistributions(NeighborMetric):
     )
     report_columns = "knn"
 
-    _halved = True  # intervals: sampling_interval in skeval/stats/halves.py
+    _halved = True  # intervals: skeval/core/intervals.py
 
     def _measure(self, context: Context, columns: Any) -> float | Result:
         size = min(context.n_rows(role) for role in ROLES)

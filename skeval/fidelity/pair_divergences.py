@@ -37,7 +37,7 @@ class PairKLDivergence(Metric):
     """
 
     tags = PairMetric.tags
-    _halved = True  # intervals: sampling_interval in skeval/stats/halves.py
+    _halved = True  # intervals: skeval/core/intervals.py
     kinds: ClassVar[tuple[Kind, ...]]
 
     _: KW_ONLY

@@ -12,7 +12,7 @@ import numpy as np
 from skeval.core.base import Metric
 from skeval.core.context import Context
 from skeval.core.declared import declared
-from skeval.core.halves import Halved
+from skeval.core.intervals import Halved
 from skeval.core.tags import COLUMN_TAGS
 from skeval.exceptions import (
     ConstantColumnWarning,
@@ -98,7 +98,7 @@ class AssociationDifference(PairMetric):
     """
 
     tags = replace(PairMetric.tags, greater_is_better=False, display="PhikMatricesDisplay")
-    _halved: ClassVar[Halved] = True  # intervals: sampling_interval in skeval/stats/halves.py
+    _halved: ClassVar[Halved] = True  # intervals: skeval/core/intervals.py
     _leaves_out_infinite: ClassVar[bool] = False
     _warns_of_lost: ClassVar[bool] = True  # for synthetic columns without any association
 

@@ -78,7 +78,7 @@ class QuantileMSE(Metric):
 
     tags = replace(COLUMN_TAGS, greater_is_better=False, scaling="sorted runs")
 
-    _halved = "root"  # intervals: sampling_interval in skeval/stats/halves.py
+    _halved = "root"  # intervals: skeval/core/intervals.py
 
     n_quantiles: Annotated[int, Interval(2)] = 10
     columns: Columns = None

@@ -91,7 +91,7 @@ class RangeQueryError(Metric):
 
     tags = replace(COLUMN_TAGS, greater_is_better=False, scaling="sorted runs")
 
-    _halved = True  # intervals: sampling_interval in skeval/stats/halves.py
+    _halved = True  # intervals: skeval/core/intervals.py
 
     order: Count = 3
     n_queries: Count = 1000

@@ -11,11 +11,11 @@ from scipy.stats import norm
 from skeval.core.base import Metric
 from skeval.core.context import Context
 from skeval.core.declared import declared
-from skeval.core.halves import Sizes
+from skeval.core.intervals import Sizes
 from skeval.core.tags import MetricTags
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.results.result import Result, undefined_result
-from skeval.stats.halves import N_HALVINGS, halved_share
+from skeval.stats.sampling_intervals import N_HALVINGS, halved_share
 from skeval.steps.classifiers import BINNED, MAX_ROWS, Classifier, measured_names, too_few
 from skeval.steps.relations import (
     Relations,
@@ -113,7 +113,7 @@ class RelationScore(Metric):
     tags = MetricTags(
         "fidelity", greater_is_better=True, bounds=(0.0, 1.0), headline=4, quoted="relations"
     )
-    _halved = True  # intervals: sampling_interval in skeval/stats/halves.py
+    _halved = True  # intervals: skeval/core/intervals.py
 
     estimator: Classifier = None
     _: KW_ONLY

@@ -126,7 +126,7 @@ class SimilarityMatrix(Metric):
 
     tags = PairMetric.tags
 
-    _halved = True  # intervals: sampling_interval in skeval/stats/halves.py
+    _halved = True  # intervals: skeval/core/intervals.py
 
     n_bins: BinCount = 10
     strategy: Strategy = "uniform"

@@ -78,7 +78,7 @@ class StatisticSimilarity(Metric):
     # a single outlier can determine the mean and the standard deviation
     tags = replace(COLUMN_TAGS, scaling="sorted runs", volatile=True)
 
-    _halved = True  # intervals: sampling_interval in skeval/stats/halves.py
+    _halved = True  # intervals: skeval/core/intervals.py
 
     statistic: Literal["mean", "median", "std"] = "mean"
     scale: Literal["range", "iqr"] = "range"

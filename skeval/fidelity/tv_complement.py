@@ -76,7 +76,7 @@ class TVComplement(Metric):
 
     tags = replace(COLUMN_TAGS, headline=2)
 
-    _halved = True  # intervals: sampling_interval in skeval/stats/halves.py
+    _halved = True  # intervals: skeval/core/intervals.py
 
     nan: Literal["own", "drop"] = "own"
     n_bins: BinCount | None = None

@@ -96,7 +96,7 @@ class WassersteinDistance(Metric):
         COLUMN_TAGS, greater_is_better=False, bounds=(0.0, float("inf")), scaling="sorted runs"
     )
 
-    _halved = True  # intervals: sampling_interval in skeval/stats/halves.py
+    _halved = True  # intervals: skeval/core/intervals.py
 
     p: Annotated[float, Interval(1)] = 1
     normalize: Literal["range", "std", "iqr"] | None = "range"

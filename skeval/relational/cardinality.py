@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from skeval.core.declared import declared
-from skeval.core.halves import Halved
+from skeval.core.intervals import Halved
 from skeval.core.relational_base import NO_KEYS, RelationalMetric
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import RELATIONAL_TAGS

@@ -42,8 +42,10 @@ from skeval.utils.formatting import (
     percent,
 )
 
-# Level of the verdict: for all tests of a suite together, or for a single metric.
-# Docstrings of results/ and pages of docs/ repeat it as 0.05 or 5%.
+# Level of the verdict: for all tests of a suite together, or for a single metric. `verdict(0.01)`
+# and `Policy(level=0.01)` set another one for a release. Docstrings of results/ and pages of docs/
+# repeat it as 0.05 or 5%. With a much smaller level, tests whose permutations are too few for it
+# are skipped, and WARNING_LEVEL has to be smaller too.
 ALARM_LEVEL = 0.05
 # A leak is severe if the excess over unseen records is at least this large.
 SEVERE_EXCESS = 0.2

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import norm
 
-from skeval.stats.halves import sampling_interval
 from skeval.stats.intervals import Ends, Varied
+from skeval.stats.sampling_intervals import sampling_interval
 
 _MIN_BEYOND = 5  # minimum number of replicates outside an end for an estimate of the quantile
 

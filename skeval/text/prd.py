@@ -14,7 +14,7 @@ from skeval.core.declared import declared
 from skeval.core.tags import TEXT_TAGS
 from skeval.fidelity.prd import CurveMetric, curve_result
 from skeval.results.result import Result, undefined_result
-from skeval.stats.halves import halves_interval
+from skeval.stats.sampling_intervals import halves_interval
 from skeval.steps.clusters import clustered_labels, clustered_rows, shares_of_labels
 from skeval.steps.samples import holdout_in_place, named_seed, sample_positions, synthetic_sample
 from skeval.steps.text_features import hstack_features

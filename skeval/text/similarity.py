@@ -126,7 +126,7 @@ class RunSimilarity(Metric):
     """
 
     tags = TEXT_TAGS
-    _halved = True  # intervals: sampling_interval in skeval/stats/halves.py
+    _halved = True  # intervals: skeval/core/intervals.py
 
     _: KW_ONLY
     columns: AnyColumns = None

@@ -254,3 +254,9 @@ def test_details_of_another_form_stop_no_report(suite_result: SuiteResult, form:
 def test_missing_details_stop_no_report(suite_result: SuiteResult) -> None:
     bare = {name: replace(result, details={}) for name, result in suite_result.items()}
     assert make_document(SuiteResult(bare, sizes=suite_result.sizes)).pages
+
+
+def test_a_result_without_a_known_metric_is_written(tmp_path: Path) -> None:
+    results = SuiteResult({"a": Result(0.5)})
+    results.to_pdf(tmp_path / "a.pdf")
+    assert SuiteResult.from_pdf(tmp_path / "a.pdf")["a"].value == 0.5

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skeval.stats.halves import linearize_halves
+from skeval.stats.sampling_intervals import linearize_halves
 from skeval.stats.table_differences import Sampled, independent_interval, paired_interval
 
 

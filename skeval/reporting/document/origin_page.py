@@ -63,8 +63,8 @@ def make_origin_page(
         blocks.append(Paragraphs("doubts", "Please check", doubts))
     blocks.append(SignOff("sign-off", "Sign-off", FIELDS, footer))
     union = {name: one for results in tables.values() for name, one in results.items()}
-    defined = tuple(_definitions(union))
-    blocks.append(Entries("definitions", "Metrics in one line each", (), defined))
+    if defined := tuple(_definitions(union)):
+        blocks.append(Entries("definitions", "Metrics in one line each", (), defined))
     return Page("origin", TITLE, tuple(blocks))
 
 

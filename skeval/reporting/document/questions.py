@@ -8,7 +8,7 @@ from skeval.results.result import Result
 
 
 class Question(Enum):
-    """The goal of an attacker, or a property of the synthetic rows without an attacker."""
+    """The goal of an attacker, or a property of the rows, in the order of the rows of page 1."""
 
     PICK_OUT = "pick out"
     MEMBERSHIP = "membership"
@@ -20,7 +20,7 @@ class Question(Enum):
     CLOSER = "closer"
 
 
-WITHOUT_ATTACKER = tuple(Question)[6:]
+WITHOUT_ATTACKER = (Question.COPIES, Question.CLOSER)
 
 _METRICS = {
     Question.COPIES: (

@@ -108,7 +108,7 @@ class SurvivalCurveDistance(SurvivalMetric):
     tags = replace(
         SURVIVAL_TAGS, greater_is_better=False, display="SurvivalCurvesDisplay", headline=3
     )
-    _halved = True  # intervals: sampling_interval in skeval/stats/halves.py
+    _halved = True  # intervals: skeval/core/intervals.py
 
     _: KW_ONLY
     horizon: Positive | None = None

@@ -1,9 +1,10 @@
 """Intervals of a statistic from its values in halves of the rows.
 
-`sampling_interval` is used by metrics that set `_halved`. `Metric.evaluate` splits the training and
-the synthetic data at random into two halves each, `N_HALVINGS` times, and computes the metric on
-both pairs of halves. `halves_interval` is for the difference of two statistics whose halves are
-drawn independently, for example of subjects and of curves of texts.
+`sampling_interval` is for metrics that set `_halved`. It is called by core/intervals.py. The
+training and the synthetic data are split at random into two halves each, `N_HALVINGS` times
+(steps/halvings.py), and the metric is computed on both pairs of halves. `halves_interval` is for
+the difference of two statistics whose halves are drawn independently, for example of subjects and
+of curves of texts.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def sampling_interval(
 ) -> Ends:
     """Return an interval of the expected value of a statistic of several samples."""
     # `halves` has the shape (N_HALVINGS, 2): in each row, the values of two disjoint halves of
-    # all tables, which skeval/steps/halves.py draws. `share` is the fraction of the rows that both
+    # all tables, which steps/halvings.py draws. `share` is the fraction of the rows that both
     # halves together contain. It is 1 unless a table has more than MAX_HALVED rows. `bounds` are
     # the bounds of the value, at which the interval is cut.
     #

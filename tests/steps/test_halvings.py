@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from skeval import Context
-from skeval.stats.halves import MAX_HALVED
-from skeval.steps.halves import halvings
+from skeval.stats.sampling_intervals import MAX_HALVED
+from skeval.steps.halvings import halvings
 
 
 def rows_of(contexts, role="synthetic"):

@@ -9,7 +9,7 @@ import numpy as np
 
 from skeval.core.context import Context
 from skeval.results.result import Result
-from skeval.stats.halves import (
+from skeval.stats.sampling_intervals import (
     MIN_HALVED,
     extrapolate_halves,
     halved_share,

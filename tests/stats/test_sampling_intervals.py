@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from skeval.stats.halves import N_HALVINGS, halves_interval, linearize_halves, sampling_interval
+from skeval.stats.sampling_intervals import (
+    N_HALVINGS,
+    halves_interval,
+    linearize_halves,
+    sampling_interval,
+)
 
 
 def test_the_interval_of_a_value_by_hand():

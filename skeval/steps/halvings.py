@@ -1,4 +1,4 @@
-"""Halves of tables, from which skeval/stats/halves.py makes the interval of a value."""
+"""Halves of tables, from which skeval/stats/sampling_intervals.py makes the interval of a value."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skeval.core.context import Context, shared
-from skeval.stats.halves import N_HALVINGS, halved_share
+from skeval.stats.sampling_intervals import N_HALVINGS, halved_share
 from skeval.steps.samples import drawn_positions, named_seed
 from skeval.tables.taken_rows import take_rows
 
