@@ -155,8 +155,8 @@ class BoundaryAdherence(CellAdherence):
 
     See Also
     --------
-    RangeCoverage : Whether the ranges are reached.
-    CategoryAdherence : The same for categories.
+    RangeCoverage : Fraction of the training ranges that the synthetic data cover.
+    CategoryAdherence : Values of categorical columns that occur in the training data.
 
     Notes
     -----
@@ -292,8 +292,8 @@ class CategoryAdherence(CellAdherence):
 
     See Also
     --------
-    CategoryCoverage : Whether all categories occur.
-    BoundaryAdherence : The same for numbers.
+    CategoryCoverage : Fraction of the training categories that occur.
+    BoundaryAdherence : Values of numerical columns within the training range.
 
     Notes
     -----
@@ -418,8 +418,8 @@ class FormatAdherence(Metric):
 
     See Also
     --------
-    CategoryAdherence : Values that train has.
-    TableStructure : Columns and types.
+    CategoryAdherence : Values that occur in the training data.
+    TableStructure : Compares the columns and their types.
 
     Notes
     -----

@@ -58,9 +58,9 @@ class RangeCoverage(Metric):
 
     See Also
     --------
-    BoundaryAdherence : Whether the ranges are kept.
-    OutlierCoverage : The tails.
-    CategoryCoverage : The same for categories.
+    BoundaryAdherence : Values of numerical columns within the training range.
+    OutlierCoverage : Compares the tails of the distributions.
+    CategoryCoverage : Fraction of the training categories that occur.
 
     Notes
     -----
@@ -165,8 +165,8 @@ class CategoryCoverage(Metric):
 
     See Also
     --------
-    CategoryAdherence : Whether no other category occurs.
-    RangeCoverage : The same for numbers.
+    CategoryAdherence : Values that occur in the training data.
+    RangeCoverage : Fraction of the training ranges that the synthetic data cover.
 
     Notes
     -----
@@ -325,8 +325,8 @@ class OutlierCoverage(Metric):
 
     See Also
     --------
-    RangeCoverage : The ends of the ranges.
-    SmoothnessSimilarity : The width of the bulk.
+    RangeCoverage : Compares the ends of the ranges.
+    SmoothnessSimilarity : Compares the widths of the densities.
 
     Notes
     -----

@@ -61,7 +61,7 @@ class MissingValueSimilarity(MissingMetric):
 
     See Also
     --------
-    MissingPatternSimilarity : Which cells are missing together.
+    MissingPatternSimilarity : Compares which cells are missing together.
 
     Notes
     -----
@@ -141,7 +141,7 @@ class MissingPatternSimilarity(MissingMetric):
 
     See Also
     --------
-    MissingValueSimilarity : Column by column.
+    MissingValueSimilarity : Compares the fraction of missing values of each column.
 
     Notes
     -----

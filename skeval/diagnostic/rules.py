@@ -94,8 +94,8 @@ class RuleAdherence(Metric):
 
     See Also
     --------
-    BoundaryAdherence, CategoryAdherence : Cells on their own.
-    skeval.fidelity.ContingencySimilarity : Whether pairs are as frequent, not only possible.
+    BoundaryAdherence, CategoryAdherence : Check single cells.
+    skeval.fidelity.ContingencySimilarity : Compares the frequencies of pairs of values.
 
     Notes
     -----

@@ -53,8 +53,8 @@ class SmoothnessSimilarity(Metric):
 
     See Also
     --------
-    OutlierCoverage : The tails.
-    RangeCoverage : The ends.
+    OutlierCoverage : Compares the tails of the distributions.
+    RangeCoverage : Compares the ends of the ranges.
 
     Notes
     -----

@@ -76,8 +76,8 @@ class KeyUniqueness(Metric):
 
     See Also
     --------
-    TableStructure : Columns and types.
-    FormatAdherence : How cells are written.
+    TableStructure : Compares the columns and their types.
+    FormatAdherence : Checks the format of the cells.
 
     Notes
     -----
@@ -197,8 +197,8 @@ class TableStructure(Metric):
 
     See Also
     --------
-    KeyUniqueness : Keys that name one row.
-    FormatAdherence : How cells are written.
+    KeyUniqueness : Fraction of rows with a unique key.
+    FormatAdherence : Checks the format of the cells.
 
     Notes
     -----

@@ -113,7 +113,7 @@ class ContinuousKLDivergence(PairKLDivergence):
 
     See Also
     --------
-    DiscreteKLDivergence : The same for categorical columns.
+    DiscreteKLDivergence : For categorical columns.
     KLDivergence : Single columns, in nats.
     ContingencySimilarity : Total variation of joint distributions, for all types of columns.
 
@@ -170,7 +170,7 @@ class DiscreteKLDivergence(PairKLDivergence):
 
     See Also
     --------
-    ContinuousKLDivergence : The same for numerical and datetime columns, with the formula.
+    ContinuousKLDivergence : For numerical and datetime columns. Contains the formula.
     KLDivergence : Single columns, in nats.
     CramersVDifference : Change in the association of two categorical columns.
 

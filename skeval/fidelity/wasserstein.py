@@ -60,7 +60,7 @@ class WassersteinDistance(Metric):
 
     See Also
     --------
-    KSComplement : Depends on how many values differ, not on how far.
+    KSComplement : Depends on how many values differ, and not on how far they differ.
     SlicedWassersteinDistance : Compares whole rows.
 
     Notes

@@ -56,8 +56,8 @@ class Canaries(NamedTuple):
 
     See Also
     --------
-    make_canaries : Makes them.
-    TextCanaryExposure : Looks for them.
+    make_canaries : Draw planted and reference canaries.
+    TextCanaryExposure : Measures how much the release reveals of the canaries.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def make_canaries(
 
     See Also
     --------
-    TextCanaryExposure : What the release betrays of them.
+    TextCanaryExposure : Measures how much the release reveals of the canaries.
 
     References
     ----------

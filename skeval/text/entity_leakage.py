@@ -93,8 +93,8 @@ class EntityLeakage(CorpusMetric, ClaimTested):
 
     See Also
     --------
-    NominalMentions : The same of nouns for persons.
-    skeval.privacy.NearDuplicateShare : Texts that are copied as a whole.
+    NominalMentions : Fraction of repeated nouns for individuals.
+    skeval.privacy.NearDuplicateShare : Finds texts that are copied completely.
 
     Notes
     -----

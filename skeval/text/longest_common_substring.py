@@ -46,8 +46,8 @@ class LongestCommonSubstring(TextScreen):
 
     See Also
     --------
-    NGramNovelty : Short passages, all of them.
-    TextExactMatch : Whole texts; explains test and baseline.
+    NGramNovelty : Compares all short passages.
+    TextExactMatch : Compares whole texts. Describes the test and the baseline.
 
     Notes
     -----

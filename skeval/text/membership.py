@@ -81,9 +81,9 @@ class TextMembershipInference(CorpusMetric):
 
     See Also
     --------
-    skeval.privacy.MembershipInference : The same of rows, by many attacks.
-    NearDuplicateText : The share of synthetic texts that are near one of train.
-    TextCanaryExposure : Texts planted in train to be looked for.
+    skeval.privacy.MembershipInference : Attacks complete rows, with many attacks.
+    NearDuplicateText : Fraction of synthetic texts that are similar to a training text.
+    TextCanaryExposure : Searches for texts that were planted in the training data.
 
     Notes
     -----

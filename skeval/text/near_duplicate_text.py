@@ -64,8 +64,8 @@ class NearDuplicateText(TextScreen):
     See Also
     --------
     TextExactMatch : Explains the test, baseline and details.
-    LongestCommonSubstring : Passages of a text.
-    skeval.privacy.NearDuplicateShare : Rows that are near in all columns.
+    LongestCommonSubstring : Finds copied passages of a text.
+    skeval.privacy.NearDuplicateShare : Finds rows that are similar in all columns.
 
     Notes
     -----

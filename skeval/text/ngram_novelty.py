@@ -42,8 +42,8 @@ class NGramNovelty(TextScreen):
 
     See Also
     --------
-    LongestCommonSubstring : How long the repeated passages are.
-    TextExactMatch : Whole texts; explains test and baseline.
+    LongestCommonSubstring : Measures the length of the repeated passages.
+    TextExactMatch : Compares whole texts. Describes the test and the baseline.
 
     Notes
     -----

@@ -53,7 +53,7 @@ class NominalRecognizer(SpacyBackend):
 
     See Also
     --------
-    NominalMentions : Which of these a release repeats.
+    NominalMentions : Measures which of these mentions a release repeats.
 
     Examples
     --------
@@ -121,7 +121,7 @@ class NominalMentions(EntityLeakage):
 
     See Also
     --------
-    EntityLeakage : The same of names and numbers; explains value, test and details.
+    EntityLeakage : For names and numbers. Describes the value, the test and the details.
 
     Notes
     -----

@@ -87,7 +87,7 @@ class PatternRecognizer(BaseEstimator):
 
     See Also
     --------
-    SpacyRecognizer : Persons, places and organisations, by a model.
+    SpacyRecognizer : Finds people, places and organizations with a model.
 
     Notes
     -----

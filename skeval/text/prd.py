@@ -74,8 +74,8 @@ class TextPRD(CurveMetric):
 
     See Also
     --------
-    skeval.fidelity.PRDCurve : The same of the other columns.
-    TextTwoSampleTest : Whether a classifier tells the texts apart.
+    skeval.fidelity.PRDCurve : Computes the curve for the other columns.
+    TextTwoSampleTest : Tests whether a classifier can distinguish the texts.
 
     Notes
     -----

@@ -77,7 +77,7 @@ class EntityFilter(BaseEstimator):
 
     See Also
     --------
-    EntityLeakage : Takes a filter.
+    EntityLeakage : Accepts a filter.
 
     Examples
     --------
@@ -233,8 +233,8 @@ class SpacyRecognizer(SpacyBackend):
 
     See Also
     --------
-    PresidioRecognizer : Patterns and spaCy together.
-    PatternRecognizer : Needs no model.
+    PresidioRecognizer : Combines patterns and spaCy.
+    PatternRecognizer : Requires no model.
 
     Notes
     -----
@@ -317,7 +317,7 @@ class FlairRecognizer(_Backend):
 
     See Also
     --------
-    SpacyRecognizer : Faster, less accurate.
+    SpacyRecognizer : Faster and less accurate.
 
     Examples
     --------
@@ -427,7 +427,7 @@ class PresidioRecognizer(_Backend):
 
     See Also
     --------
-    PatternRecognizer : A few patterns, and no other package.
+    PatternRecognizer : Uses a few patterns and requires no other package.
 
     Notes
     -----
@@ -504,7 +504,7 @@ class CallableRecognizer(BaseEstimator):
 
     See Also
     --------
-    EntityLeakage : Takes any object with the method ``recognize``.
+    EntityLeakage : Accepts any object with the method ``recognize``.
 
     Examples
     --------

@@ -49,8 +49,8 @@ class TextLengthSimilarity(KSComplement):
 
     See Also
     --------
-    skeval.fidelity.KSComplement : The same of numbers, with its intervals and p-values.
-    VocabularySimilarity : Which words they are.
+    skeval.fidelity.KSComplement : A similarity of numbers. Describes the intervals and p-values.
+    VocabularySimilarity : Compares the frequencies of single words.
 
     Notes
     -----
@@ -160,8 +160,8 @@ class VocabularySimilarity(RunSimilarity):
 
     See Also
     --------
-    NGramSimilarity : Whether words follow each other as they do in train.
-    TextTwoSampleTest : Whether a classifier tells the texts apart.
+    NGramSimilarity : Compares sequences of words.
+    TextTwoSampleTest : Tests whether a classifier can distinguish the texts.
 
     Notes
     -----
@@ -248,8 +248,8 @@ class NGramSimilarity(RunSimilarity):
 
     See Also
     --------
-    VocabularySimilarity : Single words.
-    skeval.fidelity.JensenShannonDistance : The same for the cells of other columns.
+    VocabularySimilarity : Compares the frequencies of single words.
+    skeval.fidelity.JensenShannonDistance : Computes the distance for other columns.
 
     Notes
     -----

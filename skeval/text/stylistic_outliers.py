@@ -99,9 +99,9 @@ class StylisticOutliers(CorpusMetric):
 
     See Also
     --------
-    TextExactMatch : Explains how labels change places.
-    TextMembershipInference : Whether any text of train is told from others.
-    skeval.privacy.Authenticity : Rows that are nearer to train than train is to itself.
+    TextExactMatch : Describes how the labels are exchanged.
+    TextMembershipInference : Attacks all training texts.
+    skeval.privacy.Authenticity : Fraction of synthetic rows that are not noisy copies.
 
     Notes
     -----

@@ -48,9 +48,9 @@ class TextExactMatch(TextScreen, ClaimTested):
 
     See Also
     --------
-    NearDuplicateText : Texts with some words changed.
-    LongestCommonSubstring : Passages of a text.
-    skeval.privacy.ExactMatchShare : Rows that agree in every cell.
+    NearDuplicateText : Finds texts in which some words were changed.
+    LongestCommonSubstring : Finds copied passages of a text.
+    skeval.privacy.ExactMatchShare : Finds rows that are equal in all cells.
 
     Notes
     -----

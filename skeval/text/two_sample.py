@@ -51,8 +51,8 @@ class TextTwoSampleTest(TwoSampleTest):
 
     See Also
     --------
-    skeval.fidelity.ClassifierTwoSampleTest : The test of all columns together.
-    TextPRD : Whether kinds of texts are invented, or lost.
+    skeval.fidelity.ClassifierTwoSampleTest : Tests all columns together.
+    TextPRD : Finds kinds of texts that were invented or lost.
 
     Notes
     -----
