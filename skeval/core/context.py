@@ -163,8 +163,8 @@ class Context:
         return self._rows(role).copy(deep=False)  # hides changes from other metrics
 
     def column(self, role: str, name: str) -> pd.Series:
-        """Return a column of a role, which must not be modified, without copying the others."""
-        column: pd.Series = self._rows(role)[name]
+        """Return a column of a role, whose cells must not be modified, without the others."""
+        column: pd.Series = self._rows(role)[name].copy(deep=False)  # as for frames
         return column
 
     def original_frame(self, role: str) -> pd.DataFrame:
@@ -178,9 +178,10 @@ class Context:
         return self._given[role].columns
 
     def original_column(self, role: str, name: str) -> pd.Series:
-        """Return a column of the original table of a role, which must not be modified."""
+        """Return a column of the original table of a role, whose cells must not be modified."""
         self._rows(role)
-        return self._given[role][name]
+        column: pd.Series = self._given[role][name].copy(deep=False)
+        return column
 
     def n_rows(self, role: str) -> int:
         """Return the number of rows of a role."""

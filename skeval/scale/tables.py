@@ -339,12 +339,12 @@ def _looked_at(
     for name in names:
         given = table[[name]]
         read = read_as(given, known, {}, names=[name], oddities=oddities)
-        if known.kinds[name] == "categorical":
-            words[name] = words_of(read[name])
         if isinstance(read[name].dtype, pd.CategoricalDtype):
             oddities.note_spelling(name, read[name].cat.categories, levels.get(name, []))
             read = with_levels(read, {name: levels.get(name, [])})
             labels[name] = list(read[name].cat.categories)
+        if known.kinds[name] == "categorical":
+            words[name] = words_of(read[name])  # in the spelling of the real tables
         precision |= stored_precision(given, read, decimals=role == "train")
         forms |= forms_of(read) if role != "synthetic" else {}
     return _Look(oddities, labels, precision, forms, words)

@@ -108,6 +108,8 @@ def replace_role(context: Context, role: str, positions: np.ndarray) -> Context:
     tables = context[role], context.original_frame(role)
     if positions.size < len(tables[0]):
         tables = tuple(take_rows(table, positions) for table in tables)
+    else:
+        positions = np.arange(positions.size)  # all rows, in the order of the table
     return context.with_rows_as_synthetic(*tables, taken={"synthetic": (context, role, positions)})
 
 

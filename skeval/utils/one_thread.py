@@ -7,6 +7,7 @@ number.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Iterator
@@ -35,6 +36,11 @@ class _WholeProcess:
                 self._limit = _loaded("blas", len(sys.modules)).limit(limits=1)
             self._n_threads += 1
 
+    def forget_other_threads(self) -> None:
+        """Count only this thread, which is the only one in a forked process."""
+        self._lock = threading.Lock()  # another thread may have held the lock
+        self._n_threads = int(getattr(_THIS_THREAD, "is_limited", False))
+
     def __exit__(self, *error: object) -> None:
         with self._lock:
             self._n_threads -= 1
@@ -46,6 +52,8 @@ class _WholeProcess:
 
 _BLAS = _WholeProcess()
 _THIS_THREAD = threading.local()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_BLAS.forget_other_threads)
 
 
 @contextmanager

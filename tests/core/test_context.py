@@ -15,6 +15,7 @@ from skeval.core.shared_rows import content_hashes
 from skeval.datasets import make_mixed
 from skeval.exceptions import NotRememberedError
 from skeval.steps.samples import holdout_in_place
+from skeval.tables.row_hashes import content_hashes_of
 from tests.snapshots import raises
 
 TRAIN = pd.DataFrame({"x": [1.0, 2.0, 4.0]})
@@ -236,6 +237,20 @@ def test_frames_are_not_shared_for_writing(context):
     assert context.train["x"].tolist() == [1.0, 2.0, 4.0]
 
 
+@pytest.mark.parametrize("n_rows", [2, 3])  # rows that are copied when read, and a frame
+def test_columns_are_not_shared_for_writing(n_rows):
+    train = pd.DataFrame({"x": [1.0, 2.0, 4.0]})
+    context = holdout_in_place(Context.of(train, train + 1.0).with_synthetic(train), n_rows)
+    for read in (context.column, context.original_column):
+        before = read("synthetic", "x").copy(deep=True)
+        column = read("synthetic", "x")
+        column.name = "y"
+        column.index = range(n_rows, 0, -1)
+        if int(pd.__version__.split(".")[0]) >= 3:  # copy-on-write
+            column.iloc[:] = 0.0
+        pd.testing.assert_series_equal(read("synthetic", "x"), before)
+
+
 def test_dataclasses_of_arrays_are_frozen_too(context):
     from dataclasses import dataclass
 
@@ -342,6 +357,15 @@ def test_the_holdout_in_place_keeps_what_was_given():
     placed = holdout_in_place(context, 2)
     assert placed.original_frame("synthetic").dtypes["x"] == "int64"
     assert list(placed.original_frame("synthetic")["x"]) == list(placed.synthetic["x"])
+
+
+@pytest.mark.parametrize("n_rows", [40, 80])
+def test_hashes_are_those_of_the_rows_in_place(n_rows):
+    """All rows keep the order of the table, also if its rows are not sorted by content."""
+    rows = make_mixed(80, random_state=0)
+    placed = holdout_in_place(Context.of(rows, rows[::-1]).with_synthetic(rows), n_rows)
+    own = content_hashes_of(placed.synthetic, [])
+    assert content_hashes(placed, "synthetic").tolist() == own.tolist()
 
 
 def test_rows_go_with_the_last_that_refers_to_them():

@@ -509,3 +509,12 @@ def test_truth_values_for_0_and_1_are_read_as_in_memory(tmp_path):
     small = fidelity.TVComplement().fit(*flags[:2]).evaluate(flags[2])
     assert (large.value, large.baseline) == (small.value, small.baseline)
     assert min(small.value, small.baseline) > 0.8
+
+
+def test_words_for_missing_cells_have_the_spelling_of_train(tmp_path):
+    train = pd.DataFrame({"c": [*"xyxyxyxyxy", "NA", "NA"]})
+    path = tmp_path / "synthetic.csv"
+    path.write_text("c\n" + "x\ny\n" * 5 + "na\nnan\n")
+    for kind in (Context, LargeContext):
+        column = kind.of(train).with_synthetic(path).column("synthetic", "c")
+        assert (column == "NA").sum() == column.isna().sum() == 1

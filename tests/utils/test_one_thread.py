@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +15,7 @@ from joblib import Parallel, delayed
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from skeval import Metric, MetricSuite, MetricTags
-from skeval.utils.one_thread import one_thread
+from skeval.utils.one_thread import _BLAS, one_thread
 
 TABLE = pd.DataFrame({"x": np.arange(30.0)})
 
@@ -107,3 +109,15 @@ def test_processes_use_one_thread():
     metric.context_.remember_rows = True
     found = Parallel(n_jobs=2)(delayed(of_a_worker)(metric.score) for _ in range(2))
     assert found == [({2}, 1.0, {2})] * 2
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no forks")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded")
+def test_a_fork_does_not_wait_for_a_thread_of_its_parent():
+    with _BLAS._lock:  # as if another thread were at it
+        child = os.fork()
+        if not child:
+            signal.alarm(20)
+            with one_thread():
+                os._exit(int(n_threads() != {1}))
+    assert os.waitpid(child, 0)[1] == 0
