@@ -22,6 +22,7 @@ from skeval.results.suite_result import SuiteResult
 TITLE = "Synthetic data report"
 _ROLES = {"train": "training", "holdout": "unseen", "synthetic": "synthetic"}
 _MAX_TITLE = 60  # letters
+_SEPARATOR = " \N{MIDDLE DOT} "
 _N_HASH = 8  # digits of a hash that the footer shows
 
 
@@ -33,7 +34,7 @@ def make_document(
     title = choose_title(title, found.provenance, TITLE)
     facts, footer = _facts(found, title), make_footer(found.provenance)
     later = facts[:2]
-    pages = [decision_page(found, facts, footer)]
+    pages = [decision_page(found, facts, first_footer(footer))]
     if not is_short:
         pages += detail_pages(found, later)
     pages.append(numbers_page(found, (*later, compose("All numbers"))))
@@ -86,13 +87,18 @@ def _date_of(text: str) -> str:
 
 def make_footer(provenance: Provenance | None, *, is_of_several: bool = False) -> Text:
     """Return the version, and the hash of the synthetic table if there is one table."""
-    parts = ["details follow"]
+    parts: list[str] = []
     if provenance is not None:
         inputs = () if is_of_several else provenance.inputs
         hashes = (one.cells[:_N_HASH] for one in inputs if one.role == "synthetic" and one.cells)
         shown = [f"synthetic table sha256 {one}\N{HORIZONTAL ELLIPSIS}" for one in hashes]
-        parts = [f"skeval {provenance.version}", *shown, *parts]
-    return (Span(" \N{MIDDLE DOT} ".join(parts)),)
+        parts = [f"skeval {provenance.version}", *shown]
+    return (Span(_SEPARATOR.join(parts)),) if parts else ()
+
+
+def first_footer(footer: Text) -> Text:
+    """Return the footer of the first page, which the details follow."""
+    return (*footer, Span(f"{_SEPARATOR if footer else ''}details follow"))
 
 
 def timestamp_of(provenance: Provenance | None) -> int:
