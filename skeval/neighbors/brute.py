@@ -151,7 +151,9 @@ def _improve(best: Floats, best_rows: Ints, sums: Floats, start: int) -> None:
 def _merge(best: Floats, best_rows: Ints, sums: Floats, start: int) -> tuple[Floats, Ints]:
     """Return the k best rows among the known rows and a block. Earlier rows win ties."""
     k, worst = best.shape[1], best[:, -1:]
-    query, column = np.nonzero(sums < worst)
+    kept = min(k, sums.shape[1]) - 1
+    kth = np.partition(sums, kept, axis=1)[:, kept, None]  # no larger sum is among the k best
+    query, column = np.nonzero((sums < worst) & (sums <= kth))
     n_new = np.bincount(query, minlength=len(sums))
     everyone = np.repeat(np.arange(len(sums)), k)
     group = np.concatenate([everyone, query])

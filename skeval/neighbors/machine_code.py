@@ -85,6 +85,17 @@ def jit_inline(function: Kernel) -> Kernel:
     return cast(Kernel, numba.njit(function, inline="always", **OPTIONS))
 
 
+def is_compiled(function: Callable[..., Any]) -> bool:
+    """Return whether machine code of a function exists in memory or on disk."""
+    compiled = cast(Any, function)
+    if compiled.overloads or not isinstance(compiled._cache, _Cache):
+        return bool(compiled.overloads)
+    try:
+        return bool(compiled._cache._cache_file._load_index())
+    except Exception:  # damaged bytes can make pickle raise any error
+        return False
+
+
 def _compile(function: Kernel, **options: Any) -> Kernel:
     compiled = numba.njit(function, **OPTIONS, **options)
     try:

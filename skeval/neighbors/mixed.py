@@ -25,7 +25,9 @@ Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 NO_LIMIT = np.iinfo(np.int64).max
 NO_BALL = -1.0
-MAX_NUMPY_ROWS = 100  # rows of both tables, up to which NumPy is about as fast as compiled code
+# pairs of cells in a search. NumPy is about as fast as compiled code up to the first number. Up to
+# the second, it takes a fifth of a second, and it is used if the code was never compiled here
+FEW_CELLS, MAX_NUMPY_CELLS = 200_000, 80_000_000
 
 
 class Index(Protocol):
@@ -80,8 +82,9 @@ class MixedNearestNeighbors(BaseEstimator):
         Number of threads, as in joblib. None means 1 unless a `joblib.parallel_config` is active.
     backend : {"auto", "numba", "numpy"}, default="auto"
         Compiled trees, or brute force in NumPy, which returns the same bits and is about a hundred
-        times slower. "auto" uses numba if it can be imported and if one of the two tables of a
-        search has more than 100 rows.
+        times slower. "auto" uses numba if it can be imported, except for small searches: up to
+        200,000 pairs of cells (100 rows in 100 rows of 20 columns), and up to 80 million pairs
+        (2,000 rows in 2,000 rows) until a larger search compiled the code.
 
     Attributes
     ----------
@@ -175,17 +178,23 @@ class MixedNearestNeighbors(BaseEstimator):
         self._columns = ColumnEncoder.learn(lines, *measured)
         self.n_samples_fit_ = len(rows)
         self.backend_ = usable_backend(self.backend)
-        few = self.n_samples_fit_ <= MAX_NUMPY_ROWS
-        backend = "numpy" if self.backend == "auto" and few else self.backend_
+        backend = "numpy" if self._suits_numpy(self.n_samples_fit_) else self.backend_
         encoded = self._columns.encode(lines)
         self._index = build_index(self._columns, encoded, self.leaf_size, backend)
         return self
 
+    def _suits_numpy(self, n_queries: int) -> bool:
+        """Return whether NumPy searches, because compiled code saves no time or does not exist."""
+        n_cells = n_queries * self.n_samples_fit_ * self.n_features_in_
+        if self.backend_ == "numpy" or self.backend != "auto" or n_cells > MAX_NUMPY_CELLS:
+            return self.backend_ == "numpy"
+        return n_cells <= FEW_CELLS or not _search_is_compiled()
+
     def _search_for(self, queries: Encoded) -> Index:
         """Return the index, or a tree of the same few rows if there are many queries."""
         index = self._index
-        many = self.backend == "auto" and queries.n_rows > MAX_NUMPY_ROWS
-        if many and isinstance(index, BruteIndex):  # two threads may grow one, to the same bits
+        if isinstance(index, BruteIndex) and not self._suits_numpy(queries.n_rows):
+            # two threads may grow one, to the same bits
             index = build_index(self._columns, index.rows, self.leaf_size, self.backend_)
             self._index = index
         return index
@@ -434,6 +443,13 @@ def usable_backend(backend: str) -> str:
             raise
         return "numpy"
     return "numba"
+
+
+def _search_is_compiled() -> bool:
+    """Return whether machine code of the search exists in memory or on disk."""
+    from skeval.neighbors import kernels, machine_code
+
+    return machine_code.is_compiled(kernels._sweep)
 
 
 def build_index(

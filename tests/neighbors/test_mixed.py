@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import subprocess
 import sys
@@ -606,6 +607,26 @@ def test_without_numba_auto_takes_numpy(monkeypatch):
     assert near.kneighbors([[0.9]])[1].tolist() == [[1]]
     with pytest.raises(ModuleNotFoundError, match="numba"):
         MixedNearestNeighbors(backend="numba").fit([[0.0], [1.0]])
+
+
+@pytest.mark.slow
+def test_small_searches_compile_nothing_until_a_large_one_did(tmp_path):
+    code = (
+        "import numpy as np; from skeval.neighbors import kernels, machine_code, mixed\n"
+        "def search():\n"
+        "    near = mixed.MixedNearestNeighbors().fit(rows)\n"
+        "    return type(near._index).__name__, near.kneighbors(rows, 3)\n"
+        "rows = np.random.default_rng(0).random((500, 3))\n"
+        "name, found = search()\n"
+        "assert name == 'BruteIndex' and not machine_code.is_compiled(kernels._sweep)\n"
+        "mixed.MAX_NUMPY_CELLS = 0; search(); mixed.MAX_NUMPY_CELLS = 80_000_000\n"
+        "assert machine_code.is_compiled(kernels._sweep)\n"
+        "name, again = search()\n"
+        "assert name == 'TreeIndex'\n"
+        "assert all(np.array_equal(a, b) for a, b in zip(found, again))"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment)
 
 
 # -- small parts -----------------------------------------------------------------------------------

@@ -40,6 +40,13 @@ def some_texts(n: int, seed: int) -> list[str]:
     return ["".join(rng.choice(list("0123,"), rng.integers(0, 9))) for _ in range(n)]
 
 
+@pytest.fixture(params=[0, 2**20], ids=["compiled", "rapidfuzz"])
+def few_pairs(request, monkeypatch):
+    """Both ways to compare texts."""
+    monkeypatch.setattr("skeval.steps.text_edits._FEW_PAIRS", request.param)
+
+
+@pytest.mark.usefixtures("few_pairs")
 def test_edits_are_those_of_the_recursion():
     queries, others = some_texts(300, 0), some_texts(40, 1)  # more than are compared at a time
     expected = [min(plain_edits(one, other) for other in others) for one in queries]
@@ -50,6 +57,7 @@ def test_edits_are_those_of_the_recursion():
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_pairs")
 def test_texts_longer_than_a_word_of_bits_are_compared_together_with_short_ones():
     rng = np.random.default_rng(0)
     sizes = [0, 1, 63, 64, 65, 127, 128, 129, 200]

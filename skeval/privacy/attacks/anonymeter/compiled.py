@@ -1,4 +1,4 @@
-"""Compiled loops over rows for predicates."""
+"""Compiled loops over rows for predicates, for large tables (see `matching`)."""
 
 from __future__ import annotations
 

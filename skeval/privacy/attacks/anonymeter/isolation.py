@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from skeval.privacy.attacks.anonymeter.matching import chances, first_matches
 from skeval.privacy.attacks.anonymeter.predicates import Codes, Distinct, Predicates
 from skeval.stats.excess_tests import N_DRAWS
 from skeval.stats.permutation_tests import NOISE, Relabelled, block_sizes, sequential_test
@@ -32,8 +33,6 @@ def isolation_chances(
     codes: Codes, counts: np.ndarray, predicates: Predicates, n_kept: int
 ) -> np.ndarray:
     """Return for each predicate the probability that it singles out one value of a sample."""
-    from skeval.privacy.attacks.anonymeter.compiled import chances
-
     absence = _absence(int(counts.sum()), n_kept)
     cut = absence.size - 1
     return chances(codes, counts.astype(np.int64), absence, cut, *predicates.parts)
@@ -108,8 +107,6 @@ def isolation_test(
     rows: Distinct, predicates: Predicates, n_kept: int, *, n_permutations: int, seed: int
 ) -> Isolated:
     """Compare the excess of training over holdout rows with random choices of training rows."""
-    from skeval.privacy.attacks.anonymeter.compiled import first_matches
-
     lists, lengths = first_matches(rows.codes, _MAX_LENGTH, *predicates.parts)
     columns = np.unique(predicates.columns)
     about = (predicates.columns[lengths > 0][:, :, None] == columns).any(axis=1)

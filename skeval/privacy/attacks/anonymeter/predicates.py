@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skeval.privacy.attacks.anonymeter.matching import Codes, match_alone
 from skeval.stats.joint_classes import joint_classes
 
-Codes = NDArray[np.int32]
 NO_HOLE = -2
 _BATCH = 16384  # number of predicates that are tested together
 _MAX_SETS, _MAX_PAIRS = 100_000, 2_000_000  # up to these numbers, all combinations are listed
@@ -38,7 +38,7 @@ class Predicates:
 
     @property
     def parts(self) -> tuple[NDArray[np.int64], Codes, Codes, Codes]:
-        """The four arrays as arguments of the compiled loops."""
+        """The four arrays as arguments of the loops over rows."""
         return self.columns, self.low, self.high, self.hole
 
     def take(self, which: np.ndarray) -> Predicates:
@@ -138,8 +138,6 @@ def multivariate_predicates(
     # category of the row, and a missing value must be missing. A number must be at least the
     # number of the row if that is above the median, and at most that number otherwise. The
     # predicate is kept if no other row matches. The table has no duplicates.
-    from skeval.privacy.attacks.anonymeter.compiled import match_alone
-
     n_rows, n_cols = codes.shape[1], min(n_cols, len(codes))
     shuffled = rng.permutation(n_rows)  # the table is sorted, so its first rows are similar
     scanned = np.ascontiguousarray(codes[:, shuffled])

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
+from skeval.privacy.attacks.anonymeter import compiled, matching
 from skeval.privacy.attacks.anonymeter.compiled import BLOCK
 from skeval.privacy.attacks.anonymeter.isolation import (
     isolation_chances,
@@ -333,3 +334,20 @@ def test_columns_are_counted_apart():
     assert list(by_column) == ["own", "common"]
     assert by_column["own"] == {"n": 10, "train": 10.0, "holdout": 0.0, "p_value": 0.001}
     assert by_column["common"] == {"n": 10, "train": 10.0, "holdout": 10.0, "p_value": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_asked", "n_conditions"), [(700, 900, 3), (60, 50, 1), (9, 0, 2)]
+)
+def test_numpy_and_compiled_code_match_the_same_rows(n_rows, n_asked, n_conditions):
+    rng = np.random.default_rng(0)
+    codes = rng.integers(-1, 9, (5, n_rows)).astype(np.int32)
+    columns = rng.integers(0, 5, (n_asked, n_conditions))
+    low, hole = rng.integers(-2, 9, (2, n_asked, n_conditions)).astype(np.int32)
+    parts = (columns, low, low + rng.integers(0, 2, low.shape, dtype=np.int32), hole)
+    absence = np.append(np.sort(rng.random(6))[::-1], 0.0)
+    counts = rng.integers(1, 4, n_rows)
+    given = {"match_alone": (), "chances": (counts, absence, 6), "first_matches": (8,)}
+    for name, values in given.items():
+        expected = getattr(compiled, name)(codes, *values, *parts)
+        np.testing.assert_equal(getattr(matching, name)(codes, *values, *parts), expected)
