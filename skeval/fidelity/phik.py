@@ -25,7 +25,7 @@ from skeval.utils.parameters import BinCount
 _N_ANGLES = 201
 # Number of grid corners per block, which limits memory for large tables.
 _BLOCK_CORNERS = 2**17
-_FEW_CELLS = 16  # of a column, up to which four nodes between two angles are enough
+_MAX_SMALL = 16  # of a column, up to which four nodes between two angles are enough
 
 
 @declared
@@ -212,7 +212,7 @@ def angle_curve(n_rows: int, n_columns: int) -> PchipInterpolator:
     step = angles[1] / 2.0
     n_rows, n_columns = sorted((n_rows, n_columns))
     independent = np.outer(_masses(n_rows), _masses(n_columns))
-    nodes, weights = leggauss(8 if n_columns > _FEW_CELLS else 4)
+    nodes, weights = leggauss(8 if n_columns > _MAX_SMALL else 4)
     h, k = (np.linspace(-5.0, 5.0, n + 1) for n in (n_rows, n_columns))
     n_lower = n_rows // 2 + 1  # the other corners mirror these
     lower = h[:n_lower, None]

@@ -27,7 +27,7 @@ NO_LIMIT = np.iinfo(np.int64).max
 NO_BALL = -1.0
 # pairs of cells in a search. NumPy is about as fast as compiled code up to the first number. Up to
 # the second, it takes a fifth of a second, and it is used if the code was never compiled here
-FEW_CELLS, MAX_NUMPY_CELLS = 200_000, 80_000_000
+MAX_SMALL_CELLS, MAX_NUMPY_CELLS = 200_000, 80_000_000
 
 
 class Index(Protocol):
@@ -188,7 +188,7 @@ class MixedNearestNeighbors(BaseEstimator):
         n_cells = n_queries * self.n_samples_fit_ * self.n_features_in_
         if self.backend_ == "numpy" or self.backend != "auto" or n_cells > MAX_NUMPY_CELLS:
             return self.backend_ == "numpy"
-        return n_cells <= FEW_CELLS or not _search_is_compiled()
+        return n_cells <= MAX_SMALL_CELLS or not _search_is_compiled()
 
     def _search_for(self, queries: Encoded) -> Index:
         """Return the index, or a tree of the same few rows if there are many queries."""

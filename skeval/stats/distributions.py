@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import gammaln
 
 _STRIDE = 256  # values between two points at which the curves are compared first
-_FEW = 16 * _STRIDE  # maximum number of values that are all compared at once
+_MAX_AT_ONCE = 16 * _STRIDE  # maximum number of values that are all compared at once
 _N_POINTS = 20_000  # maximum number of points of the pooled curve in an expectation
 MIN_ROWS = 10  # minimum number of rows between two quantiles, or outside the outermost quantile
 _MAX_BARS, _MIN_BARS = 40, 4
@@ -91,7 +91,7 @@ def kolmogorov_of_sorted(x: np.ndarray, y: np.ndarray) -> float:
     n, m = x.size, y.size
     if n == 0 or m == 0:
         return float("nan") if n == m else 1.0
-    if n + m <= _FEW:
+    if n + m <= _MAX_AT_ONCE:
         return _greatest_gap(x, y, np.concatenate([x, y])) / (n * m)
     last = [max(x[-1], y[-1])]
     points = np.unique(np.concatenate([x[::_STRIDE], y[::_STRIDE], last]))

@@ -22,7 +22,7 @@ from skeval.reporting.document.sentences import columns as say
 from skeval.reporting.document.shares import Shares
 from skeval.reporting.document.spans import Text, compose, name
 
-_MAX_ROWS, _MIN_ROWS = 14, 6
+_MAX_ROWS, _MIN_ROWS = 14, 8
 
 
 def columns_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:

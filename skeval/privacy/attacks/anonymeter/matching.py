@@ -1,6 +1,7 @@
 """Rows that meet the conditions of predicates, with NumPy for small tables.
 
-The arguments `parts` are the columns, bounds and holes of the predicates, as in `Predicates.parts`.
+The arguments `parts` are the columns, bounds and holes of the predicates, as in `Predicates.parts`,
+so that both functions can be used in place of the compiled ones without changes to their callers.
 """
 
 from __future__ import annotations
