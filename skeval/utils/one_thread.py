@@ -33,7 +33,7 @@ class _WholeProcess:
         with self._lock:
             if not self._n_threads:
                 _take_control()
-                self._limit = _loaded("blas", len(sys.modules)).limit(limits=1)
+                self._limit = _libraries("blas", len(sys.modules)).limit(limits=1)
             self._n_threads += 1
 
     def forget_other_threads(self) -> None:
@@ -63,7 +63,7 @@ def one_thread() -> Iterator[None]:
         yield
         return
     # OpenMP has a limit for each thread that calls it
-    with _BLAS, _loaded("openmp", len(sys.modules)).limit(limits=1):
+    with _BLAS, _libraries("openmp", len(sys.modules)).limit(limits=1):
         _THIS_THREAD.is_limited = True
         try:
             yield
@@ -78,6 +78,6 @@ def _take_control() -> None:
 
 
 @lru_cache(maxsize=2)
-def _loaded(user_api: str, n_modules: int) -> ThreadpoolController:
+def _libraries(user_api: str, n_modules: int) -> ThreadpoolController:
     """Return the libraries of a kind, which are found again after more modules are loaded."""
     return ThreadpoolController().select(user_api=user_api)

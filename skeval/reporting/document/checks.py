@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from skeval.reporting.document.details import mapping_at, number_at, texts_at
 from skeval.reporting.document.fidelity import outcome_of_difference
 from skeval.reporting.document.outcomes import Outcome
-from skeval.reporting.document.tables import evaluated
+from skeval.reporting.document.tables import results_with_value
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import is_quoted
@@ -46,7 +46,7 @@ class ValidityFindings:
 
 def find_validity(results: SuiteResult) -> ValidityFindings:
     """Return the checks of columns, types, ranges and categories."""
-    checks = evaluated(results, "validity")
+    checks = results_with_value(results, "validity")
     short = [one for result in checks.values() if (one := _shortfall(result))]
     short.sort(key=lambda one: one.value - one.expected)
     is_of_keys = any(
@@ -91,7 +91,7 @@ class UtilityFindings:
 
 def find_utility(results: SuiteResult) -> UtilityFindings:
     """Return the finding of the metric that summaries quote on learning."""
-    learned = [one for one in evaluated(results).values() if is_quoted(one, "learning")]
+    learned = [one for one in results_with_value(results).values() if is_quoted(one, "learning")]
     if not learned:
         return _find_other_utility(results)
     result = min(learned, key=lambda one: one.value - (one.baseline or 0.0))
@@ -107,7 +107,7 @@ def find_utility(results: SuiteResult) -> UtilityFindings:
 
 def _find_other_utility(results: SuiteResult) -> UtilityFindings:
     """Return the finding of the worst metric of survival, several tables or analyses."""
-    others = evaluated(results, "utility").values()
+    others = results_with_value(results, "utility").values()
     if not others:
         return UtilityFindings(Outcome.NOT_EVALUATED)
     worst_first = (Outcome.BELOW, Outcome.AS_GOOD, Outcome.CLOSER, Outcome.NO_TEST)

@@ -10,7 +10,7 @@ from skeval.reporting.document.metric_titles import metric_titles
 from skeval.reporting.document.numbers import score
 from skeval.reporting.document.sentences import columns as say
 from skeval.reporting.document.spans import compose
-from skeval.reporting.document.tables import evaluated
+from skeval.reporting.document.tables import results_with_value
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 
@@ -20,7 +20,7 @@ _ROUNDED = 0.005  # below which a score is printed as the best one
 def checks_table(results: SuiteResult) -> Table | None:
     """Return the checks below their best value, and name the other checks in a note."""
     titles, rows, at_best = metric_titles(results), [], []
-    for name, result in evaluated(results, "validity").items():
+    for name, result in results_with_value(results, "validity").items():
         if result.value == _best(result):
             at_best.append(titles[name])
             continue

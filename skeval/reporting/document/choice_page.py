@@ -51,7 +51,7 @@ _SCALED = {Scale.PAIRS: 1.0}  # the others are fractions, shown of 100
 def choice_page(compared: ComparedFindings, facts: tuple[Text, ...], footer: Text) -> Page:
     """Return the first page."""
     title, deck = say.compared_title(compared), say.compared_deck(compared)
-    outcome = _OUTCOMES.get(compared.decided.outcome, Outcome.INCONCLUSIVE)
+    outcome = _OUTCOMES.get(compared.recommendation.outcome, Outcome.INCONCLUSIVE)
     blocks: list[Block] = [
         Headline("headline", outcome, title, deck, facts),
         _tables(compared),

@@ -75,7 +75,7 @@ class ComparedFindings:
     differences: Mapping[str, Sequence[Mapping[str, Any]]]  # by metric
 
     @property
-    def decided(self) -> Recommendation:
+    def recommendation(self) -> Recommendation:
         """The recommendation."""
         return self.comparison.recommendation
 

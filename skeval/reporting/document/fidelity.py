@@ -9,7 +9,7 @@ from enum import Enum
 
 from skeval.reporting.document.details import number_at
 from skeval.reporting.document.outcomes import Outcome
-from skeval.reporting.document.tables import evaluated
+from skeval.reporting.document.tables import results_with_value
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 
@@ -100,7 +100,7 @@ def find_fidelity(results: SuiteResult) -> FidelityFindings:
     """Return the five values of fidelity."""
     further = {
         name: outcome_of_difference(result)
-        for name, result in evaluated(results, "fidelity").items()
+        for name, result in results_with_value(results, "fidelity").items()
         if result.tags is not None and not result.tags.needs.isdisjoint(_FURTHER)
     }
     return FidelityFindings(tuple(_find(scale, results) for scale in Scale), further)
@@ -108,7 +108,7 @@ def find_fidelity(results: SuiteResult) -> FidelityFindings:
 
 def _find(scale: Scale, results: SuiteResult) -> Kept:
     metric, to_hundred = _METRICS[scale]
-    own = {name: one for name, one in evaluated(results).items() if one.metric == metric}
+    own = {name: one for name, one in results_with_value(results).items() if one.metric == metric}
     if not own:
         return Kept(scale, Outcome.NOT_EVALUATED)
     # if there are several tables, the one that is worst compared with its unseen rows

@@ -50,7 +50,7 @@ class PairLoss:
     @property
     def gap(self) -> float:
         """By how much the association is weaker in synthetic rows."""
-        return _known(self.pair.real_association - self.pair.synthetic_association)
+        return _gap_or_lowest(self.pair.real_association - self.pair.synthetic_association)
 
     @property
     def names(self) -> tuple[str, str]:
@@ -84,11 +84,11 @@ def find_loss(results: SuiteResult) -> PairLoss | None:
     lost = [loss for loss in losses if loss.gap > _MIN_LOST]
     if lost:
         return max(lost, key=lambda loss: loss.gap)
-    gaps = [_known(loss.pair.ceiling - loss.pair.similarity) for loss in losses]
+    gaps = [_gap_or_lowest(loss.pair.ceiling - loss.pair.similarity) for loss in losses]
     return losses[gaps.index(max(gaps))] if losses and max(gaps) > -math.inf else None
 
 
-def _known(gap: float) -> float:
+def _gap_or_lowest(gap: float) -> float:
     return -math.inf if math.isnan(gap) else gap
 
 

@@ -88,7 +88,7 @@ def capitalize(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def listed(parts: Sequence[str], last: str = "and") -> str:
+def list_words(parts: Sequence[str], last: str = "and") -> str:
     """Return parts as a sentence lists them."""
     return f" {last} ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
 

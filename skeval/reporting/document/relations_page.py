@@ -14,7 +14,7 @@ from skeval.reporting.document.metric_titles import metric_titles
 from skeval.reporting.document.numbers import NOTHING, count, hundredths, rate, score
 from skeval.reporting.document.sentences import relations as say
 from skeval.reporting.document.spans import Text, compose, name
-from skeval.reporting.document.tables import evaluated
+from skeval.reporting.document.tables import results_with_value
 from skeval.results.result import Result
 from skeval.results.verdict import aspect_of
 
@@ -25,7 +25,7 @@ def relations_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
     """Return the page on keys, children and sequences; None if none was measured."""
     own = {
         name: result
-        for name, result in evaluated(found.results).items()
+        for name, result in results_with_value(found.results).items()
         if _is_of_relations(result)
     }
     if not own:

@@ -12,7 +12,7 @@ from skeval.reporting.document.chosen_columns import Columns
 from skeval.reporting.document.decision_page import decision_page
 from skeval.reporting.document.detail_pages import detail_pages
 from skeval.reporting.document.findings import Findings, find_all
-from skeval.reporting.document.numbers import listed
+from skeval.reporting.document.numbers import list_words
 from skeval.reporting.document.origin_page import origin_page
 from skeval.reporting.document.shortening import shorten_end
 from skeval.reporting.document.spans import Span, Text, compose, name
@@ -71,7 +71,7 @@ def make_facts(
 ) -> tuple[Text, ...]:
     """Return the title, what was evaluated, the numbers of rows, and the date."""
     counted = [f"{sizes[role]:,} {word}" for role, word in _ROLES.items() if role in sizes]
-    rows = compose(f"{listed(counted)} rows") if counted else ()
+    rows = compose(f"{list_words(counted)} rows") if counted else ()
     date = (Span(_date_of(provenance.date)),) if provenance is not None else ()
     return tuple(filter(None, ((Span(shorten_end(title, _MAX_TITLE)),), what, rows, date)))
 

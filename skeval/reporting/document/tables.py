@@ -12,7 +12,7 @@ from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import aspect_of
 
 
-def evaluated(results: Mapping[str, Result], aspect: str = "") -> dict[str, Result]:
+def results_with_value(results: Mapping[str, Result], aspect: str = "") -> dict[str, Result]:
     """Return the results with a value, optionally for one aspect."""
     return {
         name: one

@@ -27,7 +27,7 @@ from skeval.reporting.document.sentences import texts as say
 from skeval.reporting.document.sentences.cases import kind_note
 from skeval.reporting.document.shares import read_shares
 from skeval.reporting.document.spans import Text, compose, name
-from skeval.reporting.document.tables import evaluated
+from skeval.reporting.document.tables import results_with_value
 from skeval.reporting.document.trials import Trial
 from skeval.results.result import Result
 
@@ -38,7 +38,7 @@ def texts_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
     """Return the page on free text; None if no metric read any."""
     own = {
         name: one
-        for name, one in evaluated(found.results).items()
+        for name, one in results_with_value(found.results).items()
         if one.tags is not None and "text" in one.tags.needs
     }
     if not own:
@@ -50,7 +50,7 @@ def texts_page(found: Findings, facts: tuple[Text, ...]) -> Page | None:
     if trials:
         blocks.append(_tests(trials, titles, own))
     blocks += _entities(own)
-    if measures := evaluated(own, "fidelity"):
+    if measures := results_with_value(own, "fidelity"):
         blocks.append(measure_rows("How similar texts are", measures, titles))
     blocks += _lengths(own)
     return Page("texts", "Texts", tuple(blocks))

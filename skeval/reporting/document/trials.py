@@ -9,7 +9,7 @@ from typing import Any
 
 from skeval.reporting.document.details import interval_at, mapping_at, number_at, texts_at
 from skeval.reporting.document.questions import Question, question_of, question_of_risk
-from skeval.reporting.document.tables import evaluated
+from skeval.reporting.document.tables import results_with_value
 from skeval.results.power import smallest_excess
 from skeval.results.result import Contrast, Result
 from skeval.results.suite_result import SuiteResult
@@ -106,7 +106,7 @@ def collect_trials(results: SuiteResult, verdict: Verdict) -> tuple[Trial, ...]:
             table=result.table,
             smallest_leak=_smallest_leak(trial, result, levels.get(name, math.nan)),
         )
-        for name, result in evaluated(results, "privacy").items()
+        for name, result in results_with_value(results, "privacy").items()
         for trial in _trials_of(name, result, verdict)
     )
 

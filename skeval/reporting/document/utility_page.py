@@ -21,7 +21,7 @@ from skeval.reporting.document.findings import Findings
 from skeval.reporting.document.metric_titles import metric_titles
 from skeval.reporting.document.sentences import utility as say
 from skeval.reporting.document.spans import Text, compose
-from skeval.reporting.document.tables import evaluated
+from skeval.reporting.document.tables import results_with_value
 from skeval.results.verdict import is_quoted
 from skeval.utils.formatting import scoring_in_words
 
@@ -64,7 +64,7 @@ def _scores(found: Findings) -> Table | None:
 
 def _entries(found: Findings) -> Iterator[Entry]:
     titles = metric_titles(found.results)
-    for name, result in evaluated(found.results, "utility").items():
+    for name, result in results_with_value(found.results, "utility").items():
         outcome = outcome_of_difference(result)
         sentence = say.value_sentence(result.value, result.baseline)
         yield Entry(compose("{title}", title=titles[name]), sentence, outcome, outcome.word)

@@ -46,7 +46,7 @@ def distribution_note(one: Distribution) -> Text:
         if real or synthetic:
             shown = rate(real) if real else f"{rate(synthetic)} of the synthetic rows"
             lead = ", " if extra else "Bars on the right: " if one.ends is not None else "Also: "
-            extra += compose("{lead}{what} ({n})", lead=lead, what=_beside(label), n=shown)
+            extra += compose("{lead}{what} ({n})", lead=lead, what=_words_of_value(label), n=shown)
     return paragraph(compose(similar), (*extra, Span(".")) if extra else ())
 
 
@@ -58,7 +58,7 @@ _BESIDE = {
 }
 
 
-def _beside(label: str) -> Text:
+def _words_of_value(label: str) -> Text:
     """Return the words for a single number or for what has no place among categories."""
     if label.startswith("= "):
         return compose("the value {value}", value=_label(label.removeprefix("= ")))

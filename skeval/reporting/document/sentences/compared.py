@@ -6,7 +6,14 @@ import math
 from collections.abc import Iterator, Sequence
 
 from skeval.reporting.document.compared import ComparedFindings, Margin, Place, Standing
-from skeval.reporting.document.numbers import NOTHING, capitalize, count_word, listed, points, score
+from skeval.reporting.document.numbers import (
+    NOTHING,
+    capitalize,
+    count_word,
+    list_words,
+    points,
+    score,
+)
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.privacy import Answer, PrivacyFindings
 from skeval.reporting.document.sentences.tiles import leak_size, privacy_tile
@@ -33,7 +40,7 @@ _MAX_REASON = 150  # letters
 
 def compared_title(compared: ComparedFindings) -> Text:
     """Return which table is ahead and should be used, or that no table is recommended."""
-    decided = compared.decided
+    decided = compared.recommendation
     if decided.outcome is Conclusion.TAKE:
         table = name(decided.tables[0])
         lead = next((one for one in decided.leads if one.better in decided.tables), None)
@@ -49,7 +56,7 @@ def compared_title(compared: ComparedFindings) -> Text:
 
 
 def _why_none(compared: ComparedFindings) -> str:
-    decided = compared.decided
+    decided = compared.recommendation
     if decided.outcome is Conclusion.INCOMPARABLE:
         return "The real tables differ."
     if decided.outcome is Conclusion.LEAKS:
@@ -64,7 +71,7 @@ def _why_none(compared: ComparedFindings) -> str:
 
 def compared_deck(compared: ComparedFindings) -> Text:
     """Return why the recommended table is ahead, and why others are out."""
-    decided = compared.decided
+    decided = compared.recommendation
     if decided.outcome is Conclusion.INCOMPARABLE:
         return paragraph(*map(mismatch_sentence, decided.mismatches[:1]))
     in_favor = [one for one in decided.leads if one.better in decided.tables]
@@ -94,7 +101,7 @@ def _ruled_out(compared: ComparedFindings) -> Text:
 
 def _against(compared: ComparedFindings) -> Text:
     """Return the aspect in which the recommended table is behind another remaining table."""
-    decided = compared.decided
+    decided = compared.recommendation
     if decided.outcome is not Conclusion.TAKE:
         return ()
     behind = [one for one in decided.leads if one.worse in decided.tables]
@@ -211,7 +218,7 @@ def reasons(compared: ComparedFindings) -> tuple[Text, ...]:
 
 
 def _reasons(compared: ComparedFindings) -> Iterator[Text]:
-    decided, kept = compared.decided, compared.decided.tables
+    decided, kept = compared.recommendation, compared.recommendation.tables
     is_taken = decided.outcome is Conclusion.TAKE
     leads = [one for one in decided.leads if not is_taken or {one.better, one.worse} & {*kept}]
     yield from (lead_sentence(one, compared) for one in leads)
@@ -266,7 +273,7 @@ def _weaknesses(table: str, compared: ComparedFindings) -> Text:
     return compose(
         "However, **{table}** is closer to a useless table than to unseen rows in {listed}.",
         table=name(table),
-        listed=listed([*shown, *more]),
+        listed=list_words([*shown, *more]),
     )
 
 
@@ -370,7 +377,7 @@ DIFFERENCES_NOTE = compose("The value of the first table minus the value of the 
 
 def caveats(compared: ComparedFindings) -> Iterator[Text]:
     """Yield the differences in how results were evaluated."""
-    n_known = len(compared.decided.mismatches)
+    n_known = len(compared.recommendation.mismatches)
     for text in compared.comparison.caveats()[n_known:]:
         yield compose("{text}", text=text)
 
@@ -387,7 +394,7 @@ FRONT_NOTE = compose(
 
 def front_alternative(front: Sequence[str]) -> str:
     """Return the drawing of two scores in words."""
-    return f"No table is better in both scores than {listed(front)}."
+    return f"No table is better in both scores than {list_words(front)}."
 
 
 MAPS_NOTE = compose(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from skeval.reporting.document.numbers import listed
+from skeval.reporting.document.numbers import list_words
 from skeval.reporting.document.sentences.nouns import Noun
 from skeval.reporting.document.spans import Text, compose, names, paragraph
 from skeval.results.suite_result import SuiteResult
@@ -37,12 +37,12 @@ def untested_sentence(results: SuiteResult, noun: Noun) -> Text:
     attackers = [phrase for phrase, is_tested in phrases.items() if not is_tested]
     no_utility = not any(aspect_of(result) == "utility" for result in results.values())
     return paragraph(
-        compose(_untested(listed(attackers, "or"), no_utility=no_utility)),
+        compose(_untested_sentence(list_words(attackers, "or"), no_utility=no_utility)),
         compose("**No test can show that nothing leaks.**"),
     )
 
 
-def _untested(attackers: str, *, no_utility: bool) -> str:
+def _untested_sentence(attackers: str, *, no_utility: bool) -> str:
     if not attackers:
         return "Utility was not tested." if no_utility else ""
     lead = "Utility was not tested, nor were" if no_utility else "No test simulated"
