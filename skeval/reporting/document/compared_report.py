@@ -15,13 +15,7 @@ from skeval.reporting.document.compared_metrics import (
     rule_page,
 )
 from skeval.reporting.document.origin_page import make_origin_page
-from skeval.reporting.document.report import (
-    choose_title,
-    first_footer,
-    make_facts,
-    make_footer,
-    timestamp_of,
-)
+from skeval.reporting.document.report import choose_title, make_facts, make_footer, timestamp_of
 from skeval.reporting.document.spans import compose
 from skeval.results.comparison import Comparison
 from skeval.results.provenance import InputRecord
@@ -41,7 +35,7 @@ def make_comparison_document(
     facts = make_facts(title, what, sizes, first.provenance)
     footer = make_footer(first.provenance, is_of_several=True)
     later = facts[:2]
-    pages: list[Page] = [choice_page(compared, facts, first_footer(footer))]
+    pages: list[Page] = [choice_page(compared, facts, footer)]
     if not is_short:
         pages.append(rule_page(compared, (*later, compose(RULES))))
     pages.append(metrics_page(compared, (*later, compose("Metric by metric"))))

@@ -34,7 +34,7 @@ def make_document(
     title = choose_title(title, found.provenance, TITLE)
     facts, footer = _facts(found, title), make_footer(found.provenance)
     later = facts[:2]
-    pages = [decision_page(found, facts, first_footer(footer))]
+    pages = [decision_page(found, facts, footer)]
     if not is_short:
         pages += detail_pages(found, later)
     pages.append(numbers_page(found, (*later, compose("All numbers"))))
@@ -94,11 +94,6 @@ def make_footer(provenance: Provenance | None, *, is_of_several: bool = False) -
         shown = [f"synthetic table sha256 {one}\N{HORIZONTAL ELLIPSIS}" for one in hashes]
         parts = [f"skeval {provenance.version}", *shown]
     return (Span(_SEPARATOR.join(parts)),) if parts else ()
-
-
-def first_footer(footer: Text) -> Text:
-    """Return the footer of the first page, which the details follow."""
-    return (*footer, Span(f"{_SEPARATOR if footer else ''}details follow"))
 
 
 def timestamp_of(provenance: Provenance | None) -> int:

@@ -87,7 +87,7 @@ def test_headline(state: State, headline: str) -> None:
 def test_copies_weigh_more_than_a_leak_that_is_not_severe() -> None:
     found: Headline = block(first_page(release("leak", n_copies=30)), "headline")
     assert plain(found.title).startswith("Copies of training records were found. Do not release")
-    assert "30 training rows that occur only once" in plain(found.deck)
+    assert "30 rows unique in the training data" in plain(found.deck)
     found = block(first_page(release("severe", n_copies=30)), "headline")
     assert plain(found.title).startswith("A severe leak was found.")
 
@@ -104,7 +104,7 @@ def test_the_same_eight_rows_of_privacy(state: State) -> None:
         "Complete a whole record",
         "Tell training from unseen records (audit)",
         "Copies of training rows or values",
-        "Rows closer to training than unseen",
+        "Rows closer to training than to unseen",
     ]
 
 

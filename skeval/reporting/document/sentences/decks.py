@@ -158,8 +158,8 @@ def copies_sentence(copies: Copies) -> Text:
     elif copies.form == "copies of a value":
         lead = "**{n}** {what} of a single training row occur in the synthetic table. "
     elif copies.what == "rows" or cells:
-        what = "row that occurs" if n == 1 else "rows that occur"
-        lead = f"**{{n}}** training {what} only once {be} in the synthetic table"
+        what = "row" if n == 1 else "rows"
+        lead = f"**{{n}}** {what} unique in the training data {be} in the synthetic table"
         lead += ", apart from {cells}. " if cells else ". "
     else:
         lead = "**{n}** {what} that occur once in the training data are in the synthetic table. "

@@ -125,9 +125,8 @@ def invention_sentence(loss: PairLoss) -> Text:
             share=whole_percent(loss.pair.invented_share),
         )
     return compose(
-        "Framed: not in real rows. {lead}{share} of synthetic rows with {rows} {row} have "
+        "Framed: not in real rows. {share} of synthetic rows with {rows} {row} have "
         "{columns} {column}.",
-        lead="For example, " if sum(map(sum, loss.invented)) > 1 else "",
         share=whole_percent(share),
         rows=name(loss.rows.column),
         row=name(row),

@@ -22,7 +22,7 @@ QUESTIONS = {
     Question.COMPLETE: "Complete a whole {one}",
     Question.REFUTE: "Tell training from unseen {many} (audit)",
     Question.COPIES: "Copies of training rows or values",
-    Question.CLOSER: "Rows closer to training than unseen",
+    Question.CLOSER: "Rows closer to training than to unseen",
 }
 _NOT_RUN = {
     NotRun.NO_HOLDOUT: "not run: no holdout",
@@ -53,7 +53,7 @@ def rows_note(privacy: PrivacyFindings) -> Text:
     if not privacy.is_alarm:
         return ()
     grades = f"small (below {MIN_MEDIUM:.0f} points), medium, severe (above {MAX_MEDIUM:.0f})"
-    return compose(f"Rows combine or share tests. Leaks: {grades}.")
+    return compose(f"Some tests share a row or cover several. Leaks: {grades}.")
 
 
 def answer_note(answer: Answer, noun: Noun) -> Text:

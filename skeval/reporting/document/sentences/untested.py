@@ -26,13 +26,13 @@ def untested_sentence(results: SuiteResult, noun: Noun) -> Text:
     columns = results.provenance.columns if results.provenance is not None else None
     has_texts = columns is None or any(one.kind == "text" for one in columns)
     phrases = {
-        f"pick out single {noun.many}": "singling out" in risks,
-        f"link parts of a {noun.one}": "linkability" in risks,
-        "guess hidden values": "inference" in risks,
-        f"look up a {noun.one} by quasi-identifiers": is_looked_up,
-        "can run the generator": "generator" in needs,
-        f"know several {noun.many} of one subject": "relational" in needs,
-        "search texts for passages and names": "text" in needs or not has_texts,
+        f"who pick out single {noun.many}": "singling out" in risks,
+        f"who link parts of a {noun.one}": "linkability" in risks,
+        "who guess hidden values": "inference" in risks,
+        f"who look up a {noun.one} by quasi-identifiers": is_looked_up,
+        "who run the generator": "generator" in needs,
+        f"who know several {noun.many} of one subject": "relational" in needs,
+        "who search texts for passages and names": "text" in needs or not has_texts,
     }
     attackers = [phrase for phrase, is_tested in phrases.items() if not is_tested]
     no_utility = not any(aspect_of(result) == "utility" for result in results.values())
@@ -46,7 +46,7 @@ def _untested_sentence(attackers: str, *, no_utility: bool) -> str:
     if not attackers:
         return "Utility was not tested." if no_utility else ""
     lead = "Utility was not tested, nor were" if no_utility else "No test simulated"
-    return f"{lead} attackers who {attackers}."
+    return f"{lead} attackers {attackers}."
 
 
 def check_columns(columns: Sequence[str]) -> Text:
