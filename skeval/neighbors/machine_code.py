@@ -91,7 +91,7 @@ def is_compiled(function: Callable[..., Any]) -> bool:
     if compiled.overloads or not isinstance(compiled._cache, _Cache):
         return bool(compiled.overloads)
     try:
-        return bool(compiled._cache._cache_file._load_index())
+        return bool(compiled._cache._cache_file._load_index())  # type: ignore[no-untyped-call]
     except Exception:  # damaged bytes can make pickle raise any error
         return False
 

@@ -148,5 +148,5 @@ def passages_in_words(k: int, n: int, max_words: int) -> str:
     verb = "repeats" if k == 1 else "repeat"
     return (
         f"{k:,} of {format_count(n, 'distinct synthetic text')} {verb} {max_words} words or more "
-        "of a training text, and none with a holdout text."
+        "of a training text, and none repeats as many of a holdout text."
     )

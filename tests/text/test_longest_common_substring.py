@@ -55,7 +55,7 @@ def test_quoted_passages_are_found(spliced):
     assert result.value > result.baseline + 0.8
     assert result.fact == (
         "8 of 80 distinct synthetic texts repeat 12 words or more "
-        "of a training text, and none with a holdout text."
+        "of a training text, and none repeats as many of a holdout text."
     )
     assert result.details["to_train"]["longest"] == 15
     assert metric.evaluate(holdout).p_value > 0.9

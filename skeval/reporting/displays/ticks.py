@@ -35,6 +35,7 @@ def number_ticks(low: float, high: float, most: int = 4) -> tuple[np.ndarray, li
         ticks = _ticks_inside(every, low, high)
         if len(ticks) <= most:
             break
+    ticks = ticks[:: math.ceil(len(ticks) / most)]  # one step of a locator can have three ends
     return ticks, tick_labels(ticks, float(every[1] - every[0]))
 
 

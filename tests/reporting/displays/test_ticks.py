@@ -37,6 +37,7 @@ def test_percentages() -> None:
     assert percent(float("nan")) == "\N{EN DASH}"
 
 
+@settings(deadline=None)  # the first one imports
 @given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6), st.integers(2, 6))
 def test_ticks_are_few_within_and_told_apart(low: float, span: float, most: int) -> None:
     ticks, labels = number_ticks(low, low + span, most)

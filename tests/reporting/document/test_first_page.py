@@ -31,7 +31,7 @@ from tests.reporting.document.releases import COLUMNS, STATES, State, of_privacy
 from tests.snapshots import note
 
 # legends, facts and footer add about thirty-five words: see the test of the PDF
-MAX_WORDS, MAX_WORDS_ON_TOP, MAX_WORDS_OF_STEP = 385, 100, 14
+MAX_WORDS, MAX_WORDS_ON_TOP, MAX_WORDS_OF_STEP = 390, 100, 14
 LONG = tuple(f"the_quite_long_name_of_a_column_that_nobody_would_write_{i:04d}" for i in range(3))
 
 

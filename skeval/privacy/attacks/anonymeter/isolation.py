@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from skeval.privacy.attacks.anonymeter.matching import chances, first_matches
-from skeval.privacy.attacks.anonymeter.predicates import Codes, Distinct, Predicates
+from skeval.privacy.attacks.anonymeter.matching import Codes, chances, first_matches
+from skeval.privacy.attacks.anonymeter.predicates import Distinct, Predicates
 from skeval.stats.excess_tests import N_DRAWS
 from skeval.stats.permutation_tests import NOISE, Relabelled, block_sizes, sequential_test
 

@@ -44,12 +44,13 @@ def chances(codes: Codes, counts: Ints, absence: Floats, cut: int, *parts: np.nd
         from skeval.privacy.attacks.anonymeter import compiled
 
         return compiled.chances(codes, counts, absence, cut, *parts)
-    expected = [np.empty(0)]
+    expected: list[Floats] = [np.empty(0)]
     for inside in _blocks(codes, *parts):
         q, r = np.nonzero(inside)
         total = (inside @ counts)[q]
         gained = absence[np.minimum(total - counts[r], cut)] - absence[np.minimum(total, cut)]
-        expected.append(np.bincount(q, weights=gained, minlength=len(inside)))
+        sums = np.bincount(q, weights=gained, minlength=len(inside))
+        expected.append(sums.astype(np.float64, copy=False))
     return np.concatenate(expected)
 
 

@@ -123,7 +123,7 @@ def advice_on_targets(n_exposed: int, n_targets: int) -> str:
     """Return the advice if some of the target rows are disclosed."""
     are = f"{n_exposed} of {n_targets} targets {'is' if n_exposed == 1 else 'are'} disclosed"
     return (
-        f"{are}. Drop or coarsen rows as unlike the others as these, or fit with noise "
+        f"{are}. Drop or coarsen rows that differ this much from the others, or fit with noise "
         "(differential privacy), which bounds what any one row can change."
     )
 
