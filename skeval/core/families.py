@@ -141,8 +141,8 @@ class NeighborMetric(RowMetric):
     Parameters
     ----------
     space : "gower", "euclidean" or transformer, default="gower"
-        Distance between rows: the mean over columns of differences between 0 and 1, or the
-        Euclidean distance of a matrix.
+        Distance between rows. "gower" is the mean over the columns of a difference scaled to
+        [0, 1]. The other spaces use the Euclidean distance between rows of a matrix.
     columns : None, int or list of str, default=None
         Columns to use in space "gower". By default all columns. An int selects the first *n* of
         them, a list selects columns by name.
@@ -201,8 +201,9 @@ class AccumulationMetric(NeighborMetric):
         (it is 1), or the largest observed distance between training and synthetic rows. With
         "observed", a single distant row makes all other rows appear close.
     space : "gower", "euclidean" or transformer, default="gower"
-        Distance between rows: the mean over columns of differences between 0 and 1, or the
-        Euclidean distance of a matrix. Spaces other than "gower" require ``scale="observed"``.
+        Distance between rows. "gower" is the mean over the columns of a difference scaled to
+        [0, 1]. The other spaces use the Euclidean distance between rows of a matrix. Spaces other
+        than "gower" require ``scale="observed"``.
     """
 
     area: ClassVar[str]

@@ -52,8 +52,8 @@ class RelationScore(Metric):
         A scikit-learn classifier. It receives standardized and one-hot encoded columns. The default
         is gradient boosting with small trees (xgboost) on ranks, reduced to 32 bins.
     n_folds : int, default=2
-        Number of folds of the training data. Each classifier is trained on the other folds. The
-        rows of the remaining fold measure what it has learned.
+        Number of folds of the training data. One classifier is trained per fold, on the rows of all
+        other folds, and its own fold measures what it has learned.
     max_rows : int or None, default=10_000
         Maximum number of rows per table. If a table has more rows, a random sample is used.
     columns : None, int or list of str, default=None
@@ -83,12 +83,13 @@ class RelationScore(Metric):
     the classifiers, one per fold. ``details`` contains A as `auc`, T as `auc_train`, and the value
     before clipping as `unclipped`. Tables with independent columns have A = 1/2, even if the
     columns are incorrect. Tables that repeat a single row also have A = 1/2. Holdout rows score 1
-    on average. Some of the classifiers were trained on the rows that a copy of the training data
-    contains, so the unclipped value of copies may be above 1.
+    on average. A copy of the training data contains rows on which the classifiers were trained, so
+    its unclipped value may be above 1.
 
-    The interval contains the errors of A and of T (DeLong), each as large as for one classifier. If
-    the interval of T contains 1/2, the value is undefined, because the classifier finds no
-    relations in the training data.
+    The interval includes the standard errors of A and T (DeLong). Each is that of one classifier
+    tested on all rows, so averaging over the classifiers does not reduce it. If the interval of T
+    contains 1/2, the value is undefined, because the classifier finds no relations in the training
+    data.
 
     References
     ----------

@@ -41,8 +41,9 @@ class CopyScreen(RelabelledTest):
     Parameters
     ----------
     columns : None, int or list of str, default=None
-        Columns to compare. None uses all columns except IDs (a different ID does not make a row
-        different), including free text. An int uses the first columns, and a list the named ones.
+        Columns to compare. None uses all columns, including free text, but not IDs, because a
+        different ID does not make a row different. An int uses the first columns, and a list the
+        named ones.
     """
 
     _: KW_ONLY
@@ -68,9 +69,9 @@ class ExactMatchShare(CopyScreen, ClaimTested):
         Number of decimals to which numbers are rounded first. None keeps 12 significant digits, so
         that rounding errors do not hide a copy. Dates agree to the microsecond.
     count : {"rows", "multiset", "unique"}, default="rows"
-        Unit of the count: synthetic rows that match a training row, pairs of equal rows with each
-        row in at most one pair, or distinct synthetic rows, as in reports of identical match
-        shares.
+        "rows" counts synthetic rows that match a training row. "multiset" counts pairs of equal
+        rows, with each row in at most one pair. "unique" counts distinct synthetic rows that match,
+        as in reports of identical match shares.
     alert : float, default=0.05
         Threshold. ``details["above_alert"]`` indicates whether the value exceeds it.
 
@@ -87,7 +88,8 @@ class ExactMatchShare(CopyScreen, ClaimTested):
 
     Notes
     -----
-    Let c be the number of rows of a value v. The first two counts are
+    Let S, T and H be the synthetic, training and holdout tables, and :math:`c_S(v)` the number of
+    rows of S that equal v. The first two counts are
 
     .. math:: m(S, T) = \frac{|\{s \in S: s \in T\}|}{|S|}, \qquad
         m_\mathrm{multiset}(S, T) = \frac{\sum_v \min(c_S(v), c_T(v))}{|S|}
@@ -102,43 +104,45 @@ class ExactMatchShare(CopyScreen, ClaimTested):
     the holdout.
 
     The p-value is one-sided. If the generator memorized nothing, all choices of the training rows
-    among the real rows are equally likely given the synthetic rows. The difference is compared with
-    the difference for random choices. A synthetic row that occurs twice is not additional evidence.
-    ``details`` contains the fraction of matches with the holdout, ``m(S, H)`` (``to_holdout``), the
-    difference ``m(S, T) - m(S, H)``, its mean over relabelings (``expected``, not 0 if the tables
-    have unequal sizes) and their standard deviation (``null_standard_error``). ``passed`` indicates
-    whether p is above 0.05. ``singleton_match_share`` counts the matches to rows that occur once in
-    the training data and not in the holdout, so that they identify one record. ``duplicates``
-    contains, for each table, the fraction of rows that occur more than once, and ``alone`` the
-    number of training rows without an equal row. If the training data contain duplicates, a
-    generator without a leak may produce duplicates too. If the synthetic table contains more
-    duplicates than the training data, it repeats few rows.
+    among the real rows are equally likely given the synthetic rows. The difference
+    ``m(S, T) - m(S, H)`` is compared with its values for random choices of the training rows. A
+    synthetic row that occurs twice is not additional evidence. ``details`` contains the fraction of
+    matches with the holdout, ``m(S, H)`` (``to_holdout``), the difference, its mean over
+    relabelings (``expected``, not 0 if the tables have unequal sizes) and their standard deviation
+    (``null_standard_error``). ``passed`` indicates whether p is above 0.05.
+    ``singleton_match_share`` counts the matches to rows that occur once in the training data and
+    not in the holdout, so that they identify one record. ``duplicates`` contains, for each table,
+    the fraction of rows that occur more than once, and ``alone`` the number of training rows
+    without an equal row. If the training data contain duplicates, a generator without a leak may
+    produce duplicates too. If the synthetic table contains more duplicates than the training data,
+    it repeats few rows.
 
     The ``fact`` reports copies at any p-value. The fact contains the number of synthetic rows that
     are copies of training rows, the number of these that are unique in the training data, and the
-    number of copies of holdout rows. Rows are equal in this count if only letter case or spaces of
-    categories and texts differ, or if a number has more decimals than the real numbers of the
-    column.
+    number of copies of holdout rows. This count ignores letter case and spaces in categories and
+    texts, and rounds numbers to the decimals of the real numbers of the column.
 
     If all columns are compared, ``copies`` contains the number of unique training rows that occur
     in the release, and the largest number that is expected by chance, given how often real rows
     repeat. :meth:`skeval.SuiteResult.verdict` evaluates these numbers. If the number does not
-    exceed this maximum, ``copies`` searches for rows with a changed value: rows without one column,
-    without cells that are missing or do not occur in a real row, or without any one or two cells.
-    ``copies`` lists such rows if there are more than expected by chance. It also lists a single
-    training row that the release repeats many times with different values in one column. In a table
-    of few columns, a few changed copies are not found, because real rows agree to the same extent.
-    ``copies`` also lists each column in which the release repeats one value of a single training
-    row more often than 19 of 20 releases of new rows would. Finally, ``copies`` contains the
+    exceed this maximum, changed copies are searched: rows are compared again with some cells left
+    out. The cells left out are, in turn, one column, all missing cells, all cells that are missing
+    or outside the real values, any one cell, and any two cells. ``copies`` lists such rows if there
+    are more than expected by chance. It also lists a single training row that the release repeats
+    many times with different values in one column. In a table of few columns, a few changed copies
+    are not found, because real rows agree to the same extent. ``copies`` also lists each column in
+    which the release repeats a value that only one training row has, if at most 1 of 20 releases of
+    new rows would repeat such a value as often in any column. Finally, ``copies`` contains the
     identifiers of training records, that is, values of ID columns, and of categories that are
     nearly all unique, such as names and e-mails. Counters and other values that can be guessed are
     not identifiers. Numbers are identifiers if the schema declares their column as an ID column.
 
     With a holdout, ``details["epsilon"]`` contains lower bounds of the generator's epsilon at
     `delta` and 95% confidence, for one row more or less (``add_remove``) and for one exchanged row
-    (``replace``). They are computed by ``skeval.stats.epsilon_bounds.matches_epsilon`` from the
-    real rows without an equal real row, and the number of them in the release (``matched``). A
-    bound of 0 does not show that epsilon is small.
+    (``replace``). ``skeval.stats.epsilon_bounds.matches_epsilon`` computes them from the real rows
+    that equal no other real row. ``matched`` contains, for train and for holdout, how many of these
+    occur in the release and how many rows the table has. A bound of 0 does not show that epsilon is
+    small.
 
     The interval is Wilson's interval for the fraction in a table of many more rows from this
     generator. For the release itself, the value is exact. With "unique" and "multiset", the

@@ -98,17 +98,17 @@ class CardinalityShapeSimilarity(_Cardinality):
     Notes
     -----
     Parents without children count as 0. A key that is missing or does not match a row counts for no
-    parent. The rows of a reference table are the same in all roles, but their number of children
-    depends on the size of the child table. Therefore these counts are scaled to the number of
-    training children. The metric does not evaluate *which* parents have many children, and it does
-    not evaluate the values of the children. Therefore, a database with shuffled links scores 1.
-    ``details["histograms"]`` contains the counts in bins of at least ten parents of each real
-    table.
+    parent. A reference table has the same rows in the training, holdout and synthetic data, but the
+    number of children per row depends on the size of the child table. Therefore these counts are
+    scaled to the number of training children. The metric does not evaluate *which* parents have
+    many children, and it does not evaluate the values of the children. Therefore, a database with
+    shuffled links scores 1. ``details["histograms"]`` contains the number of parents in bins of the
+    number of children. Each bin has at least ten parents of each real table.
 
     References
     ----------
-    Published under this name by SDMetrics, which keeps one score of two tables where several keys
-    lead from one to the other.
+    Published under this name by SDMetrics. If several keys link the same two tables, SDMetrics
+    keeps only one score for them.
 
     Examples
     --------

@@ -60,17 +60,18 @@ def make_suite(
         * "privacy": all screens and attacks, and the audit.
         * "screens", "attacks": only the screens or the attacks.
         * "syneval": the metrics of the SynEval privacy report, with the overall risk.
-        * "quality", "diagnostic": the metrics of the two SDMetrics reports, with the SDMetrics
-          properties in their names (:meth:`SuiteResult.properties`).
+        * "quality", "diagnostic": the metrics of the two SDMetrics reports. Each name starts with
+          the SDMetrics property, for example "column_shapes/ks_complement" (see
+          :meth:`SuiteResult.properties`).
         * "survival": the survival metrics for the columns `duration` and `event`.
 
         If a table contains text, all presets except "utility", "quality" and "diagnostic" also
         evaluate text metrics.
     schema : RelationalSchema, optional
         Schema of several tables, with their keys and roles. The suite then evaluates the relations
-        between the tables, each table separately (with names such as "table/metric"), and the
-        subjects with all their rows. `fit` uses this schema unless it receives another one.
-        "syneval" and "utility" require a single table.
+        between the tables, each table separately (with names such as "table/metric"), and each
+        subject (for example a person) together with its rows in all dependent tables. `fit` uses
+        this schema unless it receives another one. "syneval" and "utility" require a single table.
     target : str, optional
         Column to predict. If it is passed, the preset "report" also evaluates utility.
     sensitive : str, optional
@@ -85,8 +86,8 @@ def make_suite(
         Value of `event` that means that the event occurred. Required if the column is categorical.
     quasi_identifiers : list of str, optional
         Columns that an attacker may know. If they are passed, the presets "report" and "privacy"
-        also evaluate disclosure to such an attacker. The default is the indirect identifiers of
-        `release` if its population is whole.
+        also evaluate disclosure to such an attacker. By default, if `release` declares that the
+        training data are the whole population, its indirect identifiers are used.
     columns : ReportColumns, int or list of str, or mapping of str to any of them, optional
         Columns that the metrics of the preset "report" use, as in :func:`report`. With `schema`,
         the same choice for each table, or a mapping from table names to choices.

@@ -52,8 +52,8 @@ class NearDuplicateText(TextScreen):
     join : {"auto", "exact", "minhash"}, default="auto"
         Search method. "exact" finds all near duplicates. "minhash" finds most of them and is
         suitable for any number of texts. "auto" is exact unless more than 100 million pairs must be
-        compared by words or by letters. This occurs for ten thousands of texts with few different
-        words, or texts that mostly consist of phrases from forms.
+        compared by words or by letters. This occurs for tens of thousands of texts with few
+        different words, or texts that mostly consist of phrases from forms.
     random_state : int, default=0
         Seed of the permutations and of MinHash.
 
@@ -74,27 +74,28 @@ class NearDuplicateText(TextScreen):
 
     .. math:: J(s, t) = \frac{|a \cap b|}{|a \cup b|} \ge \mathrm{threshold}
 
-    where a and b are the sets of words, runs of letters, digits and underscores in lower case.
-    Short texts are near also if their Levenshtein distance is at most ``1 - threshold`` times the
-    length of the longer one. The order of words plays no part.
+    where a and b are the sets of lower-case words of s and t. A word is a run of letters, digits
+    and underscores. Short texts are near also if their Levenshtein distance is at most
+    ``1 - threshold`` times the length of the longer one. The order of words plays no part.
 
-    The exact join finds all pairs. It does not search for common words, because similar sets also
-    share a rare word. MinHash compares texts that agree in all r minima of one of b bands. Each
-    minimum is the first word of a text in a random order of all words. MinHash finds two texts with
-    probability
+    The exact join finds all pairs. It looks up texts by their rarer words only, because two sets of
+    the required similarity always share one of these. MinHash compares texts that agree in all r
+    minima of one of b bands. Each minimum is the first word of a text in a random order of all
+    words. MinHash finds two texts with probability
 
     .. math:: P(J) = 1 - (1 - J^r)^b
 
     The default threshold uses r = 8 and b = 25, so 99% of the pairs at the threshold are found, and
-    more pairs above it. All candidates are compared in full, so other texts never count. Short
-    texts are searched by their pairs of letters. For a threshold of t, their Jaccard similarity is
-    at least ``(2 t - 1) / (3 - 2 t)``, which guarantees nothing for t up to 0.5. If more than 100
-    million pairs would still be compared, bands get more rows, and the recall decreases. A warning
-    is issued if the recall is below 90%. ``details["join"]`` contains for ``"words"`` and
-    ``"letters"`` the join method (``by``), the ``recall`` at the threshold, and the number of
-    candidates that were skipped because bands of about 60 rows still had too many (``n_skipped``).
-    Training data and holdout are searched together, so the p-value is valid for any join. The value
-    may be too low but never too high.
+    more pairs above it. All candidates are compared in full, so a text below the threshold never
+    counts. Short texts are searched by their pairs of letters. At threshold t, the sets of letter
+    pairs of two such near duplicates have a Jaccard similarity of at least
+    ``(2 t - 1) / (3 - 2 t)``. This bound is 0 for t up to 0.5, so no recall is guaranteed there. If
+    more than 100 million pairs would still be compared, r (the number of minima per band) is
+    increased, which decreases the recall. A warning is issued if the recall is below 90%.
+    ``details["join"]`` contains for ``"words"`` and ``"letters"`` the join method (``by``), the
+    ``recall`` at the threshold, and (``n_skipped``) the number of candidates skipped because there
+    were still too many at the largest r (about 60). Training data and holdout are searched
+    together, so the p-value is valid for any join. The value may be too low but never too high.
 
     Exact copies also count. If a text is similar to more than about 16 real texts, 16 of them are
     evaluated. The rest is as in :class:`TextExactMatch`.

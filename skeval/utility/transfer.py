@@ -172,8 +172,8 @@ class TSTR(_Transfer):
     Rows without a target are ignored. A label that occurs only in synthetic rows is learned as a
     separate label, and predictions of this label are always wrong. A warning reports the number of
     such rows. A label that does not occur in the synthetic rows is never predicted. A synthetic
-    table with one label gives a constant model. Encoders are fitted on the training rows of the
-    model.
+    table with one label gives a constant model. The encoder of each model is fitted on the rows on
+    which this model is trained (for TSTR, the synthetic rows).
 
     If the model trained on real rows is almost perfect, each column is tested alone. If one column
     reveals the target, a :class:`~skeval.exceptions.GivenAwayWarning` names it.

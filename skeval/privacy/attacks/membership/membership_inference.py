@@ -152,8 +152,9 @@ class MembershipInference(Metric):
         guess.
     density : {"kde", "knn", "gmm", "prior"}, default="kde"
         Density estimate of "domias" and "eq1", on at most 10 principal axes. "kde" uses Gaussian
-        kernels with Scott's bandwidth, "knn" the radii of the nearest rows, "gmm" mixtures of at
-        most five Gaussians, and "prior" kernels and one Gaussian for the reference.
+        kernels with Scott's bandwidth, "knn" the radii of the nearest rows, and "gmm" mixtures of
+        at most five Gaussians. "prior" uses kernels for the synthetic rows and one Gaussian for the
+        reference rows.
     n_neighbors : int, default=5
         The k of "knn_density" and of ``density="knn"``.
     n_permutations : int, default=1999
@@ -165,9 +166,9 @@ class MembershipInference(Metric):
         rows. Densities are estimated from at most 5,000 rows. Texts are compared with at most
         10,000 texts, or fewer if they are long.
     space : "gower", "euclidean" or transformer, default="gower"
-        Distance between rows: the mean over columns of differences between 0 and 1, or the
-        Euclidean distance of a matrix. Densities and the classifier use standardized and one-hot
-        columns, or the matrix of the transformer.
+        Distance between rows. "gower" is the mean over the columns of a difference scaled to
+        [0, 1]. The other spaces use the Euclidean distance between rows of a matrix. Densities and
+        the classifier use standardized and one-hot columns, or the matrix of the transformer.
     columns : None, int or list of str, default=None
         Columns to use (in space "gower"). None uses all columns, and an int the first *n*.
     text : "tfidf" or None, default="tfidf"
@@ -204,11 +205,12 @@ class MembershipInference(Metric):
     exchangeable given the release. The scores do not depend on the labels, because each half of the
     real rows is calibrated by the other half, regardless of membership. Therefore, the test is
     valid for any attack. Ties have mid-ranks. With several attacks, the metric reports the AUC with
-    the largest z-score under random labels. The p-value is the fraction of random labelings,
-    exchanged for all attacks at once, with an AUC at least as extreme. If no labeling is as
-    extreme, the Bonferroni p-value is used if smaller. With several attacks, the interval is
-    simultaneous (Bonferroni), and the baseline is the AUC that this attack would have at the
-    largest deviation expected by chance. For one attack, the baseline is 0.5.
+    the largest z-score under random labels. The p-value is the fraction of random labelings for
+    which the largest z-score of all attacks is at least the observed one. Each labeling is applied
+    to all attacks at once. If no labeling is as extreme, the Bonferroni p-value is used if smaller.
+    With several attacks, the interval is simultaneous (Bonferroni), and the baseline is the AUC at
+    which this attack's z-score equals the mean, over random labelings, of the largest z-score of
+    all attacks. For one attack, the baseline is 0.5.
 
     "levatt" is designed for generators that repeat digits, as language models do. The distance of
     two rows is the number of characters that must be inserted, deleted or replaced between their
@@ -233,8 +235,8 @@ class MembershipInference(Metric):
     - `tpr_at_fpr`: for each rate in `fpr`, the largest fraction of members found with at most this
       rate of false positives, without interpolation, and nan if a single false positive exceeds the
       rate. The interval is conditional on the threshold. `by_chance` and the p-value come from
-      random labels. Each entry also contains `at_fixed_threshold`, which has both rates on the
-      reported half at a threshold chosen on the other half, and the precision of a guess at
+      random labels. `at_fixed_threshold` uses a threshold chosen on one half of the rows. It
+      contains the true and false positive rates on the other half, and the precision of a guess at
       `prior`. The actual false positive rate then differs from the intended rate.
     - `advantage`: the true minus the false positive rate at a threshold chosen on the other half,
       with Newcombe's interval and the p-value of Fisher's test. `max_advantage` is the largest
@@ -248,10 +250,11 @@ class MembershipInference(Metric):
       outermost 5%, 2% and 1%, because the average does not show a leak of few rows.
     - `curve`: at most 200 points of the ROC curve.
 
-    If only n members and n others are known, the p-values over exchanged labels are at least ``1 /
-    2 ** n``. If the holdout was collected later than the training data, or in another way, the two
-    differ without any leak. ``fit(check_holdout=True)`` tests for such a difference. A row that
-    occurs in both tables has one score, or two if its copies are in different halves.
+    With n members and n holdout rows, a p-value over all exchanges of the labels cannot be below
+    ``1 / C(2n, n)``. A p-value of drawn labelings cannot be below ``1 / (n_permutations + 1)``. If
+    the holdout was collected later than the training data, or in another way, the two differ
+    without any leak. ``fit(check_holdout=True)`` tests for such a difference. A row that occurs in
+    both tables has one score, or two if its copies are in different halves.
 
     References
     ----------
