@@ -291,9 +291,7 @@ def measured():
 
 
 @pytest.mark.cluster
-@pytest.mark.filterwarnings(
-    "ignore:5 fits with and as many without:skeval.exceptions.MetricWarning"
-)
+@pytest.mark.filterwarnings("ignore:5 fits with and 5 without:skeval.exceptions.MetricWarning")
 def test_metrics_and_refits_have_the_same_bits(client, monkeypatch):
     with skeval.scale.engine("local"):
         expected = measured()
