@@ -39,7 +39,7 @@ def test_evaluate_prints_and_saves(folder, run):
 def test_without_holdout_the_reason_is_told(folder, run):
     code, out, _ = run("evaluate", "train.csv", "synthetic.csv")
     assert code == 0
-    assert "dcr_overfitting left out: compares against holdout rows" in out
+    assert "dcr_overfitting left out: requires holdout data" in out
     assert "TRAIN HOLDOUT SYNTHETIC" in out
 
 
