@@ -1,11 +1,10 @@
 """Evaluate the three grades of a leak for tables without a leak and with copied training rows.
 
-    python benchmarks/leak_grades.py [--null 60] [--repeats 3] > grades.jsonl
+    python benchmarks/leak_grades.py [--null 60] [--repeats 10] [--write]
 
-The script prints a line of JSON for each synthetic table. The line contains the excess over unseen
-records in points, the lower end of its 95% interval, and the adjusted p-value, for the clearest
-significant test of page 1. If no test is significant, it is the test with the smallest p-value.
-Tables and leaks are defined in `verdicts.py`. "bootstrap" replaces all rows by copies of training
+The script prints how often page 1 of a report shows no leak or one of the grades, and the median
+excess over unseen records in points. --write also writes docs/leak_grades.json and its page. The
+tables and leaks are defined in `verdicts.py`. A fraction of 100% is a bootstrap of the training
 rows, with possible repeats.
 """
 
@@ -13,20 +12,30 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
-import math
 import warnings
+from collections import defaultdict
+from statistics import median
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+from results import write
 from verdicts import clean, leaky, noisy, parts_of
 
 from skeval import make_suite
+from skeval.reporting.document.outcomes import Strength
 from skeval.reporting.document.privacy import find_privacy
 
 TABLES, SIZES = ("flights", "census"), (200, 1000)
-SHARES = (0.02, 0.05, 0.1, 0.25, 1.0)
+FRACTIONS = (0.02, 0.05, 0.1, 0.25, 1.0)
 KINDS = ("verbatim copies", "noisy copies")
+HEADINGS = [
+    "leaked rows",
+    "rows",
+    "tables",
+    "no leak found",
+    "no grade",
+    *(strength.value for strength in Strength),
+    "median excess",
+]
 
 
 def release(table, n_rows, kind, share, seed):
@@ -42,44 +51,31 @@ def release(table, n_rows, kind, share, seed):
 
 
 def grade(table, n_rows, kind, share, seed):
-    """Return the numbers that page 1 would show for a synthetic table."""
+    """Return the grade of a synthetic table and its excess in points, or None without an alarm."""
     train, holdout, synthetic = release(table, n_rows, kind, share, seed)
     suite = make_suite("report")
     names = ("exact", "near", "dcr", "member", "anonymeter", "reconstruction", "one_run", "partial")
-    kept = [one for one in suite.metrics if one[0].startswith(names)]
-    suite.set_params(metrics=kept)
+    suite.set_params(metrics=[one for one in suite.metrics if one[0].startswith(names)])
     results = suite.fit(train, holdout).evaluate(synthetic)
     found = find_privacy(results, results.verdict())
-    tested = [one for one in found.trials if one.is_tested and one.is_rate_of_records]
-    trial = found.clearest or min(tested, key=lambda one: one.p_value)
-    return {
-        "table": table,
-        "rows": n_rows,
-        "kind": kind,
-        "share": share,
-        "alarm": found.is_alarm,
-        "test": trial.name or trial.result,
-        "p": trial.p_value,
-        "excess": round(100.0 * trial.excess, 2),
-        "lowest": round(100.0 * lowest_excess(trial), 2),
-        "is_rate": trial.is_rate_of_records,
-    }
+    known = [t.excess_of_records for t in found.trials if t.is_significant and t.is_rate_of_records]
+    return (found.strength, 100 * max(known, default=0.0)) if found.is_alarm else None
 
 
-def lowest_excess(trial):
-    """Return the lower end of the 95% interval of the excess; the excess if none is known."""
-    # Source: R. G. Newcombe, "Interval estimation for the difference between independent
-    # proportions", Statistics in Medicine 17 (1998) 873-890, method 10.
-    if trial.interval is None or trial.expected is None:
-        return trial.excess
-    above = (trial.expected_interval or (0.0, trial.expected))[1] - trial.expected
-    return trial.excess - math.hypot(trial.observed - trial.interval[0], above)
+def row_of(share, n_rows, grades):
+    """Return a row of the table of the page."""
+    alarms = [one for one in grades if one]
+    counts = [sum(strength is one for one, _ in alarms) for strength in (None, *Strength)]
+    excess = f"{median(points for _, points in alarms):.1f}" if alarms else ""
+    kinds = f"copies of {share:.0%}" if share else "none"
+    return [kinds, f"{n_rows:,}", len(grades), len(grades) - len(alarms), *counts, excess]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--null", type=int, default=60)
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--repeats", type=int, default=10)
+    parser.add_argument("--write", action="store_true", help="write docs/leak_grades.json")
     options = parser.parse_args()
     null = [
         (TABLES[i % 2], SIZES[i % 3 == 0], ("real rows", "copula")[i // 2 % 2], 0.0, i)
@@ -88,15 +84,18 @@ def main():
     planted = [
         (TABLES[(i + j) % 2], n_rows, KINDS[(i + j // 2) % 2], share, 1000 + i)
         for i in range(options.repeats)
-        for j, (share, n_rows) in enumerate(itertools.product(SHARES, SIZES))
+        for j, (share, n_rows) in enumerate(itertools.product(FRACTIONS, SIZES))
     ]
-    mixed = [one for both in itertools.zip_longest(null, planted) for one in both if one]
-    for task in mixed:
-        with warnings.catch_warnings(), threadpool_limits(1):
+    grades = defaultdict(list)
+    for task in [*null, *planted]:
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            said = grade(*task)
-        plain = {k: None if isinstance(v, float) and math.isnan(v) else v for k, v in said.items()}
-        print(json.dumps(plain, default=str), flush=True)
+            grades[task[3], task[1]].append(grade(*task))
+    rows = [row_of(*key, grades[key]) for key in sorted(grades)]
+    for row in [HEADINGS, *rows]:
+        print(*row, sep="\t")
+    if options.write:
+        write("leak_grades", HEADINGS, rows)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ FOLDER = Path(__file__).parents[1] / "benchmarks"
         "copies.py --repeats 1 --sizes 60",
         "fidelity.py --rows 300",
         "journey.py",
+        "leak_grades.py --null 2 --repeats 1",
         "membership.py --rows 60 --repeats 1",
         "memory.py movies --rows 600",
         "neighbors.py --quick --only census",
