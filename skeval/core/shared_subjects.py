@@ -9,6 +9,7 @@ import pandas as pd
 
 from skeval.core.shared_rows import MAX_SHARED
 from skeval.exceptions import MostlySharedRowsWarning, SharedRowsWarning
+from skeval.tables.cells import as_texts
 from skeval.tables.keys import key_codes
 from skeval.tables.relational_data import positions_along
 from skeval.tables.set_columns import with_columns
@@ -72,7 +73,7 @@ def shared_keys(train: pd.Series, holdout: pd.Series) -> float:
     # Therefore keys that contain a number are compared only if they use at most a tenth of their
     # range.
     both = pd.concat([train, holdout], ignore_index=True).dropna()
-    parts = both.astype(str).str.extract(r"^\D*(\d+)(?:\.0)?\D*$")[0]
+    parts = as_texts(both).str.extract(r"^\D*(\d+)(?:\.0)?\D*$")[0]
     numbers = pd.to_numeric(parts, errors="coerce")
     if numbers.notna().mean() > 0.5 and np.ptp(numbers.dropna()) < 10 * len(both):
         return 0.0

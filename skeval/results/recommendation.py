@@ -40,7 +40,7 @@ class Conclusion(Enum):
     """Conclusion of a comparison."""
 
     TAKE = "take one"
-    TIED = "cannot be told apart"
+    TIED = "cannot be distinguished"
     OPEN = "each is ahead in something"
     NOT_GOOD_ENOUGH = "none is good enough"
     VIOLATED = "all violate a threshold that was agreed"

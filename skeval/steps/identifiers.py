@@ -27,6 +27,7 @@ from skeval.steps.search_in_cells import (
     may_list_row,
     with_decoded_texts,
 )
+from skeval.tables.cells import as_texts
 from skeval.utils.formatting import join_names
 
 ROLES = ("train", "holdout", "synthetic")
@@ -181,7 +182,7 @@ def _full_names(context: Context) -> _Column | None:
     joined = {}
     for role in (role for role in ROLES if role in context):
         first, second = (context.column(role, name).astype(object) for name in (given, last))
-        both = first.astype(str) + " " + second.astype(str)
+        both = as_texts(first) + " " + as_texts(second)
         joined[role] = both.mask(first.isna() | second.isna())
     if not is_identifier(joined["train"].astype("category"), "categorical"):
         return None

@@ -70,7 +70,7 @@ def _content(context: Context, role: str) -> np.ndarray:
         texts = text_numbers(context, role, context.schema.columns("text"))
         return np.column_stack([plain_rows(context, role, "gower", None), texts])
     # the table has only texts, which a custom transformer reads, and is ordered by their words
-    return pd.util.hash_pandas_object(context[role].astype(str), index=False).to_numpy()[:, None]
+    return pd.util.hash_pandas_object(context[role].map(str), index=False).to_numpy()[:, None]
 
 
 @shared

@@ -77,7 +77,7 @@ def reasons_of(frame: Any, names: Sequence[str], schema: TableSchema) -> dict[st
 
 
 def _has_digit(values: pd.Series) -> bool:
-    return any(map(_DIGIT.search, plain_values(values.dropna()).astype(str).unique()))
+    return any(map(_DIGIT.search, as_texts(plain_values(values.dropna())).unique()))
 
 
 def _mostly_numbers(values: pd.Series, kind: Kind) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skeval import Context, TableSchema, make_suite
+from skeval import Context, TableSchema, make_suite, report
 from skeval.datasets import make_mixed
 from skeval.exceptions import UnreadCellsWarning
 from skeval.fidelity import CorrelationSimilarity, KSComplement, SimilarityScore
@@ -227,3 +227,12 @@ def test_a_release_with_cells_of_bytes_is_evaluated():
     with pytest.warns(UnreadCellsWarning, match="income"):
         result = ExactMatchShare().fit(train).evaluate(synthetic)
     assert result.value == 0
+
+
+@pytest.mark.filterwarnings("ignore:no key is known")
+def test_a_column_of_bytes_is_described_and_reported(tmp_path):
+    tables = [make_mixed(60, random_state=i).assign(code=b"\xff") for i in range(3)]
+    for table in tables:
+        table.loc[::2, "code"] = b"\xfe\xff"
+    result = report(*tables, tmp_path / "report.html", suite=make_suite("diagnostic"))
+    assert result["data_validity/category_adherence"].value == 1

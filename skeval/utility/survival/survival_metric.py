@@ -15,6 +15,7 @@ from skeval.core.tags import MetricTags
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MetricWarning
 from skeval.results.result import Result, undefined_result
 from skeval.steps.problem import as_level, larger_code
+from skeval.tables.cells import as_texts
 from skeval.tables.preprocessing import NOMINAL, numbers
 from skeval.utils.parameters import ColumnName, Label
 
@@ -191,7 +192,7 @@ def follow_up(context: Context, role: str, outcome: Outcome) -> FollowUp:
     if outcome.event in context.schema.columns(*NOMINAL):
         is_nominal, column = True, context[role][outcome.event]
         known = np.array(column.notna())
-        values = column.astype(object).astype(str).to_numpy()
+        values = as_texts(column).to_numpy()
     else:
         values = numbers(context[role][[outcome.event]])[:, 0]
         known = np.isfinite(values)
