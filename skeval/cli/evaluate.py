@@ -89,7 +89,7 @@ def _evaluate_tables(
     gate.check_policy(policy, measured)
     measured.set_params(**limits, n_jobs=given.jobs, max_memory=given.max_bytes)
     with show_progress("lines") as tick:
-        progress = tick("measured")
+        progress = tick("evaluated")
         measured.fit(train, holdout, schema=known)
         result = measured.evaluate(synthetic, progress=progress, date=given.date, release=release)
     files = inputs.files_by_role(tables)
@@ -143,6 +143,6 @@ def _evaluate_by_schema(
     from skeval.suites.alone import evaluate_alone
 
     with show_progress("lines") as tick:
-        result = evaluate_alone(synthetic, content, progress=tick("measured"), date=given.date)
+        result = evaluate_alone(synthetic, content, progress=tick("evaluated"), date=given.date)
     files = {} if table.path is None else {"synthetic": table}
     scores.conclude(result, files, output, policy, given, is_wide=is_wide)

@@ -307,7 +307,7 @@ def write_report(
     stated = stated_release(release, suite.all_metrics)  # report errors before the evaluation
     with show_progress(progress) as tick:
         suite.fit(**drawn, schema=schema)
-        measure: dict[str, Any] = {"progress": tick("measured"), "date": date, "release": stated}
+        measure: dict[str, Any] = {"progress": tick("evaluated"), "date": date, "release": stated}
         result: Any
         if isinstance(tables.synthetic, Mapping):
             rows = {name: table.rows for name, table in tables.synthetic.items()}

@@ -18,7 +18,7 @@ _SHORTEST = 1.0  # shorter times are not shown
 
 @contextmanager
 def show_progress(wanted: Shown) -> Iterator[Callable[[str], Progress | None]]:
-    """Yield a function that makes a progress callback from a verb such as "measured"."""
+    """Yield a function that makes a progress callback from a verb such as "evaluated"."""
     from rich.console import Console
 
     console = Console(stderr=True)
