@@ -23,6 +23,7 @@ FOLDER = Path(__file__).parents[1] / "benchmarks"
         "membership.py --rows 60 --repeats 1",
         "memory.py movies --rows 600",
         "neighbors.py --quick --only census",
+        "report_time.py --rows 300",
         "scale.py growth --rows 300 --columns 5",
         "screens.py --rows 300 --holdout 150",
         "text.py --rows 60 --only NGramNovelty",

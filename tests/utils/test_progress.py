@@ -91,5 +91,5 @@ def test_bars_in_a_terminal(monkeypatch, capsys):
         time.sleep(0.15)
         advance("tv", 2, 2)
     written = capsys.readouterr().err
-    assert "ks measured" in written or "tv measured" in written
+    assert "ks evaluated" in written or "tv evaluated" in written
     assert "1/2" in written
