@@ -10,7 +10,7 @@ import numpy as np
 from skeval.core.context import Context, shared
 from skeval.stats.copied_rows import Repeats
 from skeval.steps.identifiers import are_consecutive, column_texts, identifier_columns
-from skeval.steps.normal_forms import form_of
+from skeval.steps.normal_forms import Form, form_of
 
 _CHANCE = 0.001  # the probability that fresh codes have more new patterns than the bound
 _CLASSES = ((re.compile(r"[0-9]+"), "9"), (re.compile(r"[^\W\d_]+"), "a"))
@@ -25,7 +25,8 @@ def columns_of_foreign_codes(context: Context) -> tuple[str, ...]:
     # letters. A record number may contain the cells of a training row in any notation, and then its
     # pattern usually differs. The number of fresh codes with a new pattern is estimated from the
     # holdout rows. Counters and UUIDs are ignored, because a release often numbers its rows in
-    # this way.
+    # this way. A name may contain cells as well. New names differ in their number of words and in
+    # their signs, but not in having digits.
     if "holdout" not in context:
         return ()
     # Texts are examined in any notation by the tests of texts.
@@ -38,11 +39,12 @@ def _is_foreign(context: Context, name: str) -> bool:
     train, holdout, release = (
         column_texts(context, role, name)[1] for role in ("train", "holdout", "synthetic")
     )
-    if form_of(train) != "code" or not train.size or not holdout.size:
+    patterns = _PATTERNS.get(form_of(train), ())
+    if not patterns or not train.size or not holdout.size:
         return False
     release = release[~are_consecutive(release)]
     release = release[[_UUID.fullmatch(code) is None for code in release]]
-    return any(_has_new_patterns(pattern, train, holdout, release) for pattern in _PATTERNS)
+    return any(_has_new_patterns(pattern, train, holdout, release) for pattern in patterns)
 
 
 def _has_new_patterns(
@@ -67,4 +69,11 @@ def _size_and_letters(code: str) -> tuple[str, int, bool, bool]:
     return _WORDS.sub("x", code), len(code), code.upper() == code, code.lower() == code
 
 
-_PATTERNS: tuple[Callable[[str], object], ...] = (_order_of_signs, _size_and_letters)
+def _has_digits(name: str) -> bool:
+    return any(map(str.isdigit, name))
+
+
+_PATTERNS: dict[Form, tuple[Callable[[str], object], ...]] = {
+    "code": (_order_of_signs, _size_and_letters),
+    "name": (_has_digits,),
+}

@@ -11,14 +11,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from operator import and_, eq
+from operator import and_, eq, itemgetter
 
 import numpy as np
 import pandas as pd
 
 from skeval.core.context import Context, shared
 from skeval.stats.copied_rows import CHANCE, Copied, Copies, Repeats, count_copies
-from skeval.steps.normal_forms import Form, cell_text, form_of, is_mostly_digits, normal_form
+from skeval.steps.normal_forms import (
+    MIN_LENGTH,
+    Form,
+    cell_text,
+    form_of,
+    is_mostly_digits,
+    normal_form,
+)
 from skeval.steps.search_in_cells import (
     MIN_CELLS,
     Identifiers,
@@ -300,24 +307,30 @@ class _Search:
 
 
 def _found_in(texts: Texts, column: _Column, places: np.ndarray) -> np.ndarray:
-    """Get which identifiers occur in texts, where numbers also match without a common prefix."""
+    """Get which identifiers occur in texts, where numbers also match in part or backwards."""
     # A record number may be in the release with another prefix, the number of an account without
     # the number of the bank, and a phone number of eight digits without the code of the country.
-    # Therefore, the last characters of a code are searched for as well, if no other real code
-    # ends with them.
+    # Therefore, the last characters of a code are searched for as well, and its longest number
+    # backwards, if no other real code has the same.
     found = Identifiers(column.form, column.values[places]).found_in(texts)
     if column.form not in ("code", "phone") or not places.size:
         return found
     real, values = column.values[column.pool > 0].tolist(), column.values[places].tolist()
     first, last = min(real), max(real)
     n_common = sum(accumulate(map(eq, first, last), and_))
-    for begin in (n_common, -_N_LAST):
-        counts = Counter(value[begin:] for value in real)
-        parts = [value[begin:] if counts[value[begin:]] == 1 else "" for value in values]
+    for part_of in (itemgetter(slice(n_common, None)), itemgetter(slice(-_N_LAST, None)), _turned):
+        counts = Counter(map(part_of, real))
+        parts = [part if counts[part := part_of(value)] == 1 else "" for value in values]
         parts = ["" if part == value else part for part, value in zip(parts, values, strict=True)]
         ends = np.array([*parts, None], dtype=object)[:-1]
         found |= (ends != "") & Identifiers("code", ends).found_in(texts)
     return found
+
+
+def _turned(code: str) -> str:
+    """Return the longest number of a code backwards, or an empty text if it is short."""
+    longest: str = max(_DIGITS.findall(code), key=len, default="")
+    return longest[::-1] if len(longest) >= MIN_LENGTH else ""
 
 
 @shared

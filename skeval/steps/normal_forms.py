@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import base64
 import binascii
+import html
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Literal
+from urllib.parse import unquote
 
 import numpy as np
 import pandas as pd
@@ -21,6 +23,8 @@ _MIN_PRINTABLE = 0.95  # fraction of the characters of a decoded text
 _EMAIL = re.compile(r"[^\s@<>,;:\"'()]+@[^\s@<>,;:\"'()]+")
 # notation of addresses that hides them from programs, such as ann.lee (at) mail [dot] org
 _AT, _DOT = (re.compile(rf"\s*[\[({{]\s*{word}\s*[\])}}]\s*") for word in ("at", "dot"))
+# the same without brackets, where only a domain with a dot shows that "at" is a sign
+_SAID_DOT, _SAID_AT = re.compile(r"(?<=\w)\s+dot\s+(?=\w)"), re.compile(r"\s+at\s+(?=[^\s@]+\.\w)")
 _PHONE = re.compile(r"\s*\+?[\d\s().\-/]{7,}")
 _PHONE_DIGITS = (7, 13)
 _NAME_WORDS = (2, 5)
@@ -29,6 +33,7 @@ _TITLES = frozenset(("dr", "prof", "mr", "mrs", "ms", "miss", "jr", "sr", "herr"
 _WORD, _SQUEEZED = re.compile(r"[^\W\d_]+"), re.compile(r"[\W_]+")
 # marks that combine with letters, and characters without width
 _UNSEEN = re.compile("[\u00ad\u0300-\u036f\u1ab0-\u1aff\u200b-\u200f\u2060\u20d0-\u20ff\ufeff]")
+_OTHER_DIGIT = re.compile(r"[^\D0-9]")  # for example Arabic and Indian digits
 _UMLAUT = re.compile("([aou])e")  # Mueller is Müller, and both become muller
 _ENCODED = re.compile(r"[A-Za-z0-9+/_\-]{11,}={0,2}")
 _MAX_CODE = 40  # letters and signs; longer texts are not codes that contain a date
@@ -51,10 +56,11 @@ def cell_text(cell: object) -> str | None:
 
 
 def strip_marks(text: str) -> str:
-    """Return a text in lower case, without marks, umlauts, and characters without width."""
+    """Return a text in lower case, with the digits 0 to 9, without marks and umlauts."""
     if text.isascii():
         return _UMLAUT.sub(r"\1", text.lower())
     parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
+    parts = _OTHER_DIGIT.sub(lambda found: str(int(found[0])), parts)
     return _UMLAUT.sub(r"\1", _UNSEEN.sub("", parts).translate(_LETTERS))
 
 
@@ -105,11 +111,14 @@ def emails_in(plain: str) -> list[str]:
 
 
 def _with_signs(plain: str) -> str:
-    return _DOT.sub(".", _AT.sub("@", plain))
+    plain = _DOT.sub(".", _AT.sub("@", plain))
+    dotted = _SAID_DOT.sub(".", plain)
+    return plain if dotted == plain else _SAID_AT.sub("@", dotted)
 
 
 def decode_parts(text: str) -> Iterator[str]:
-    """Yield the texts that parts of a cell encode in base64, base32 or hexadecimal digits."""
+    """Yield the texts that a cell encodes in base64, base32, hexadecimal digits, a URL or HTML."""
+    yield from dict.fromkeys(one for one in (unquote(text), html.unescape(text)) if one != text)
     for token in _ENCODED.findall(text):
         for decode in (_from_base64, _from_base32, bytes.fromhex):
             try:

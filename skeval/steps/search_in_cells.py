@@ -70,6 +70,11 @@ class Texts:
         return frozenset(first | {(initial, name) for name, initial in turned})
 
     @cached_property
+    def distinct_words(self) -> frozenset[str]:
+        """The words of cells, which may be names written without a space."""
+        return frozenset(word for text in self._plain for word in _WORDS.findall(text))
+
+    @cached_property
     def words(self) -> np.ndarray:
         """Cumulative sums of the hashes of words and of the ends of cells."""
         found = _WORDS.findall("\n".join(self._plain))
@@ -120,6 +125,7 @@ class Identifiers:
             found |= self._match_values(
                 lambda v: not abbreviations(v).isdisjoint(texts.abbreviated_names)
             )
+            found |= self._match_values(lambda v: not joined(v).isdisjoint(texts.distinct_words))
         else:
             for part in texts.portions():
                 found |= self._codes_in(part)
@@ -163,6 +169,14 @@ def abbreviations(name: str) -> set[tuple[str, str]]:
         return set()
     first, last = words
     return {(first[0], last), (last[0], first)}
+
+
+def joined(name: str) -> set[str]:
+    """Return a name of two words as one word, in both orders, unless this word is short."""
+    words = name.split()
+    if len(words) != 2 or len(name) <= MIN_LENGTH:
+        return set()
+    return {"".join(words), "".join(words[::-1])}
 
 
 class _Rolling:

@@ -18,7 +18,8 @@ from skeval.utils.formatting import names_in_words
 _MAX_NAMED = 4  # columns in a sentence: three names and the number of the other columns
 _MOSTLY = 0.5  # a larger fraction of values that occur once makes a column unique
 _FOREIGN = (
-    "Synthetic codes in {names} have another format than the real codes, so they are not compared. "
+    "Synthetic values of {names} have another format than the real values, so they are not "
+    "compared. "
 )
 _CURE = (
     "To test them, use the report suite or specify their types in a schema. Otherwise, drop them, "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import random
 import uuid
+from urllib.parse import quote
 
 import numpy as np
 import pandas as pd
@@ -198,6 +199,11 @@ def encoded(text):
     return base64.b64encode(text.encode()).decode()
 
 
+def said(email):
+    return email.replace("@", " at ").replace(".", " dot ")
+
+
+INDIAN = str.maketrans("0123456789", "".join(chr(0x966 + i) for i in range(10)))
 DRESSED = {
     "digits of a phone": ("phone", lambda i, one: digits(one.phone)),
     "no country code": ("phone", lambda i, one: digits(one.phone)[1:]),
@@ -218,6 +224,20 @@ DRESSED = {
         "email",
         lambda i, one: one.email.replace("@", " (at) ").replace(".", " [dot] "),
     ),
+    "signs of an e-mail as words without brackets": (
+        "remark",
+        lambda i, one: f"write to {said(one.email)} today",
+    ),
+    "e-mail in a URL": ("email", lambda i, one: quote(one.email).replace(".", "%2E")),
+    "e-mail in HTML": ("remark", lambda i, one: "".join(f"&#{ord(c)};" for c in one.email)),
+    "digits of another script": ("phone", lambda i, one: digits(one.phone).translate(INDIAN)),
+    "name without a space": ("name", lambda i, one: one["name"].replace(" ", "")),
+    "last name first without a space": (
+        "remark",
+        lambda i, one: f"seen by {turned(one['name']).replace(', ', '')} at noon",
+    ),
+    "phone backwards": ("phone", lambda i, one: one.phone[::-1]),
+    "number of a key backwards": ("key", lambda i, one: f"P-{one.key[9:0:-1]}-X"),
     "key in base32": ("key", lambda i, one: base64.b32encode(one.key.encode()).decode()),
     "parts of an e-mail turned": ("email", lambda i, one: turned_email(one.email)),
     "phone in a key": ("key", lambda i, one: f"X{digits(one.phone)}Y"),

@@ -120,3 +120,36 @@ def test_codes_that_are_written_as_no_real_code_is_are_not_passed(spell, is_left
     results = suite.evaluate(synthetic)
     assert untested(results) == (["key"] if is_left else [])
     assert (results.verdict().outcome == "inconclusive") is is_left
+
+
+SYLLABLES = ["ba", "do", "fe", "gi", "ka", "lu", "mo", "na", "pe", "ri", "so", "tu"]
+
+
+def named(seed):
+    rng = np.random.default_rng(seed)
+    words = ["".join(rng.choice(SYLLABLES, 4)).title() for _ in range(2 * N)]
+    names = [f"{first} {last}" for first, last in zip(words[:N], words[N:], strict=True)]
+    return make_mixed(N, random_state=seed).assign(name=names)
+
+
+@pytest.mark.parametrize(
+    ("spell", "is_left"),
+    [
+        (lambda name, row: name, False),
+        (lambda name, row: f"{name.split()[0]} X. {name.split()[1]} Jr.", False),
+        (lambda name, row: f"Person {row.Index}", False),
+        (lambda name, row: f"{name[0]}. {row.age} {row.city} {row.joined:%Y%m%d}", True),
+    ],
+    ids=["fresh", "other words", "numbered anew", "cells inside"],
+)
+def test_names_with_digits_that_no_real_name_has_are_not_passed(spell, is_left):
+    train, holdout, synthetic = (named(seed) for seed in range(3))
+    synthetic = synthetic.dropna(ignore_index=True)
+    rows = synthetic.itertuples()
+    synthetic["name"] = [
+        spell(name, row) for name, row in zip(synthetic["name"], rows, strict=True)
+    ]
+    suite = MetricSuite([("copies", ExactMatchShare())], check_holdout=False).fit(train, holdout)
+    results = suite.evaluate(synthetic)
+    assert untested(results) == (["name"] if is_left else [])
+    assert (results.verdict().outcome == "inconclusive") is is_left
