@@ -107,11 +107,11 @@ class RuleAdherence(Metric):
     without missing cells in its columns. A cell that cannot be read is not missing, and it breaks
     every specified rule. A rule of the form "one value determines another" applies to rows whose
     first value occurs in the training data. ``details["columns"]`` contains the fraction for each
-    rule, `worst` the rule with the smallest one, and ``details["rules"]`` the type of each rule
-    and, for specified rules, the fraction of training rows. ``details["rows"]`` is the fraction of
-    rows that break no rule. The baseline is the same mean for the holdout rows. If holdout rows
-    break a mined rule, the rule is specific to this training data. A rule about a column that is
-    missing from the synthetic data scores 0.
+    rule, `worst` the rule with the smallest fraction, and ``details["rules"]`` the type of each
+    rule and, for specified rules, the fraction of training rows. ``details["rows"]`` is the
+    fraction of rows that break no rule. The baseline is the same mean for the holdout rows. If
+    holdout rows break a mined rule, the rule is specific to this training data. A rule about a
+    column that is missing from the synthetic data scores 0.
 
     Consider the rule that one column determines another. Let n be the number of rows in which both
     values are known, G the number of distinct values of the first column, and p the fractions of

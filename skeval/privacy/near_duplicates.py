@@ -96,7 +96,7 @@ class NearDuplicateShare(CopyScreen):
     other tests, a ``fact`` reports the numbers of synthetic rows near training rows and near
     holdout rows. If the tables have unequal sizes, the number near holdout rows is replaced by two
     numbers. The first is the number near training rows that is expected by chance. The second is
-    the number of holdout rows near training rows in a sample with the number of synthetic rows.
+    the number of holdout rows near training rows, scaled to the number of synthetic rows.
 
     The p-value is one-sided. If the generator memorized nothing, the synthetic rows do not depend
     on which real rows were training rows, so all choices of the training rows among the real rows
