@@ -97,9 +97,9 @@ def print_scores(result: SuiteResult, *, is_wide: bool = False) -> None:
         for name, *scores, n_used in result.properties().itertuples():
             table.add_row(escape(name), *map(score, scores), str(n_used))
         show(table)
-    left_out: dict[str, list[str]] = {}
+    skipped: dict[str, list[str]] = {}
     for name, each in result.items():
         if each.error:
-            left_out.setdefault(with_options(each.error), []).append(name)
-    for why, names in left_out.items():
-        show_text(f"{', '.join(names)} left out: {why}")
+            skipped.setdefault(with_options(each.error), []).append(name)
+    for why, names in skipped.items():
+        show_text(f"{', '.join(names)} skipped: {why}")

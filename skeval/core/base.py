@@ -55,8 +55,8 @@ class Metric(FeatureNames, BaseEstimator):
     :class:`Result`. It uses ``context.train``, ``context.holdout``, ``context.synthetic`` and
     shared steps. Computations on the real rows that should be done only once belong in
     ``_prepare(context)``. The annotations of ``__init__`` define the valid values of the
-    parameters, see :mod:`skeval.parameters`. Reports print the sentence that ``_summary(result)``
-    returns for a result with its baseline.
+    parameters, see :mod:`skeval.parameters`. ``_summary(result)`` returns the sentence that reports
+    print. It is called after the baseline has been computed.
 
     Attributes
     ----------
@@ -77,11 +77,12 @@ class Metric(FeatureNames, BaseEstimator):
     ``details["at_baseline_size"]`` contains the value at the size of the baseline, because many
     measures depend on the number of rows.
 
-    Metrics with ``_halved = True`` are also evaluated on halves of all tables, five times. This
-    provides ``Result.interval`` for the expected value at these sizes, and ``Result.difference``
-    for value minus baseline. Rows are assumed to be independent. ``details["large_sample_value"]``
-    estimates the limit of the value for large tables. ``_halved = "root"`` is for sums of squares,
-    which decrease with the square of the noise. The noise is then estimated for the square root.
+    Metrics with ``_halved = True`` are also evaluated on halves of all tables, five times. The
+    differences between halves provide ``Result.interval``, the interval of the mean value over many
+    tables of these sizes, and ``Result.difference``, the interval of value minus baseline. Rows are
+    assumed to be independent. ``details["large_sample_value"]`` estimates the limit of the value
+    for large tables. ``_halved = "root"`` is for metrics that are sums of squares. For such
+    metrics, the noise of the square root of the value is estimated.
 
     Examples
     --------

@@ -101,7 +101,7 @@ class RowMetric(Metric):
     ----------
     columns : None, int or list of str, default=None
         Columns in which rows are compared. By default all columns except IDs and texts. An int
-        selects the first *n* of them, a list selects columns by name.
+        selects the first *n* of them, and a list selects columns by name.
     """
 
     _: KW_ONLY
@@ -145,7 +145,7 @@ class NeighborMetric(RowMetric):
         [0, 1]. The other spaces use the Euclidean distance between rows of a matrix.
     columns : None, int or list of str, default=None
         Columns to use in space "gower". By default all columns. An int selects the first *n* of
-        them, a list selects columns by name.
+        them, and a list selects columns by name.
     random_state : int, default=0
         Seed of samples, relabelings, and resamples for an interval.
     n_jobs : int, optional

@@ -67,9 +67,9 @@ class RuleAdherence(Metric):
     Parameters
     ----------
     rules : list of str or mapping of str to str, optional
-        Conditions on columns that are true of a row that keeps the rule, such as
-        ``"arrival >= departure"`` or ``"age >= 16 or income == 0"``; see the notes for all that
-        describe the syntax. A mapping gives names to the rules.
+        Conditions on columns that are true of a row that keeps the rule, such as ``"arrival >=
+        departure"`` or ``"age >= 16 or income == 0"``. The notes describe the complete syntax. A
+        mapping gives names to the rules.
     mine : list of str, default=("dependencies", "hierarchies", "inequalities")
         Types of rules to mine. "dependencies" are values of one column that determine the values of
         another, if one of the columns is numerical or datetime. "hierarchies" are the same for two
@@ -105,19 +105,20 @@ class RuleAdherence(Metric):
 
     where :math:`S_r` are the synthetic rows to which the rule applies. A rule applies to rows
     without missing cells in its columns. A cell that cannot be read is not missing, and it breaks
-    every specified rule. If one value determines another, the rule applies if the first value
-    occurs in the training data. ``details["columns"]`` contains the fraction for each rule, `worst`
-    the rule with the smallest one, and ``details["rules"]`` the type of each rule and, for
-    specified rules, the fraction of training rows. ``details["rows"]`` is the fraction of rows that
-    break no rule. The baseline is the fraction of holdout rows. If holdout rows break a mined rule,
-    the rule is specific to this training data. A rule about a column that is missing from the
-    synthetic data scores 0.
+    every specified rule. A rule of the form "one value determines another" applies to rows whose
+    first value occurs in the training data. ``details["columns"]`` contains the fraction for each
+    rule, `worst` the rule with the smallest fraction, and ``details["rules"]`` the type of each
+    rule and, for specified rules, the fraction of training rows. ``details["rows"]`` is the
+    fraction of rows that break no rule. The baseline is the same mean for the holdout rows. If
+    holdout rows break a mined rule, the rule is specific to this training data. A rule about a
+    column that is missing from the synthetic data scores 0.
 
-    With n rows in which both values are known, G distinct values that determine, and shares p of
-    the values that are determined, unrelated columns would break the rule in about
-    :math:`(n - G)(1 - \sum p^2)` rows. They would break an inequality in n times the probability
-    that a value drawn from one column is above a value drawn from the other. Rules of three or more
-    columns and rules with exceptions are not mined. Specify such rules in `rules`.
+    Consider the rule that one column determines another. Let n be the number of rows in which both
+    values are known, G the number of distinct values of the first column, and p the fractions of
+    the values of the second column. Unrelated columns would break the rule in about :math:`(n -
+    G)(1 - \sum p^2)` rows. They would break an inequality in n times the probability that a value
+    drawn from one column is above a value drawn from the other. Rules of three or more columns and
+    rules with exceptions are not mined. Specify such rules in `rules`.
 
     Specified rules consist of names of columns (in backticks if they are not valid Python names),
     numbers, texts in quotes, ``True`` and ``False``, ``+ - * / // % **``, ``== != < <= > >=`` (also
@@ -130,9 +131,10 @@ class RuleAdherence(Metric):
     column is missing. In these rows, other comparisons with the column are false, as in
     ``"isna(left) or left >= entered"``.
 
-    Rules that follow from other rules count again. For example, a wrong city breaks country and
-    continent. The interval of a rule is Wilson's interval. The interval of the mean treats rows,
-    not cells, as independent. A copy of the training data scores 1.
+    Rules that follow from other rules are counted as well. For example, a wrong city breaks both
+    the rule for its country and the rule for its continent. The interval of a rule is Wilson's
+    interval. The interval of the mean treats rows, not cells, as independent. A copy of the
+    training data scores 1.
 
     References
     ----------

@@ -202,10 +202,10 @@ class TableStructure(Metric):
 
     Notes
     -----
-    The number of columns with the same name and type in both tables, divided by the number of all
-    pairs of name and type in either table (Jaccard index). A column of another type counts twice in
-    the denominator, and an extra or missing column counts once. ``details`` names the columns
-    ``missing``, ``extra`` and ``retyped``, with both types.
+    The value is the number of columns with the same name and type in both tables, divided by the
+    number of distinct pairs of name and type in either table (Jaccard index). A column of another
+    type counts twice in the denominator, and an extra or missing column counts once. ``details``
+    names the columns ``missing``, ``extra`` and ``retyped``, with both types.
 
     The type of a column depends on its values in the given table, not on their storage. For
     example, integers in a float column, as pandas reads integers with blanks, are integers.

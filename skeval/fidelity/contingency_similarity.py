@@ -73,8 +73,8 @@ class ContingencySimilarity(PairMetric):
 
     Even a perfect table does not reach 1, in particular if there are many cells.
     ``details["ceiling"]`` contains the exact expected scores of the pairs if the rows of both
-    tables are pooled and relabeled at random, and ``details["ceiling_value"]`` is their mean. The
-    score of a pair is at most the score of each of its columns, so a column with a wrong
+    tables are pooled and divided again at random, and ``details["ceiling_value"]`` is their mean.
+    The score of a pair is at most the score of each of its columns, so a column with a wrong
     distribution lowers the scores of all its pairs.
 
     References

@@ -79,9 +79,9 @@ class KMarginalSimilarity(Metric):
     scale : float, default=1.0
         Value of equal tables. NIST uses a scale of 1000.
     strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
-        Bins of equal width, or bins with equal fractions of the training rows. A value that fills
-        at least a fraction of ``1 / n_bins`` has a separate bin, except with "-plain", see
-        :class:`~skeval.tables.Discretizer`.
+        Bins of equal width, or bins with equal fractions of the training rows. A value that occurs
+        in at least a fraction of ``1 / n_bins`` of the rows has a separate bin, unless the name
+        ends with "-plain", see :class:`~skeval.tables.Discretizer`.
     group_by : str or None, default=None
         Categorical or boolean column. The other columns are also compared separately for each of
         its categories, because the whole table may be similar although no region or year is.
@@ -113,8 +113,8 @@ class KMarginalSimilarity(Metric):
     Missing and unseen values have separate cells. The number of cells grows with k, so random
     differences grow as well. For example, random halves of the iris table score 0.87, 0.65 and 0.45
     for k = 1, 2, 3. Therefore ``details`` contains references. ``ceiling`` is the exact expected
-    score if the rows of both tables are pooled and relabeled at random. ``floor`` is the score of
-    rows with independent columns and the marginal distributions of the training data.
+    score if the rows of both tables are pooled and divided again at random. ``floor`` is the score
+    of rows with independent columns and the marginal distributions of the training data.
     ``calibrated`` is the position of the value between the floor (0) and the ceiling (1), without
     clipping. If it is above 1, the synthetic data are closer to the training data than real data
     are expected to be, which indicates copying. It is nan if ceiling and floor differ by at most

@@ -37,8 +37,8 @@ class KSComplement(Metric):
 
     Warnings
     --------
-    The statistic is not sensitive to the tails. If values are on a coarse grid, a shift by one step
-    changes the score much.
+    The statistic is not sensitive to the tails. If the column has few distinct values, a shift by
+    one step changes the score a lot.
 
     See Also
     --------

@@ -138,7 +138,7 @@ class GMLikelihood(Metric):
             )
         model = mixture(context, varying, self._settings)
         logs = log_densities(context, "synthetic", varying, self._settings)
-        warnings = _left_out(constant, logs.size, context.n_rows("synthetic"))
+        warnings = _skipped(constant, logs.size, context.n_rows("synthetic"))
         if not logs.size:
             lost = undefined_result("no synthetic row has a value in all modeled columns.")
             return replace(lost, warnings=(*warnings, *lost.warnings))
@@ -283,7 +283,7 @@ def log_densities(
     return logs - np.log(model.scale).sum()
 
 
-def _left_out(constant: list[str], n_used: int, n_rows: int) -> tuple[MetricWarning, ...]:
+def _skipped(constant: list[str], n_used: int, n_rows: int) -> tuple[MetricWarning, ...]:
     """Return warnings about the columns and the synthetic rows that the mixture ignores."""
     notes: list[MetricWarning] = []
     if constant:

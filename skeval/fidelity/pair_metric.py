@@ -51,8 +51,9 @@ class PairMetric(Metric):
     columns : None, int or list of str, default=None
         Columns to use: all, the first *n*, or a list of names.
     floor : bool, default=True
-        Whether :meth:`evaluate` also measures independently shuffled columns, and the position of
-        the value between these and the baseline. This doubles the computation time.
+        Whether :meth:`evaluate` also computes the value for independently shuffled columns (the
+        floor), and the position of the value between the floor and the baseline. This doubles the
+        computation time.
     """
 
     tags = replace(COLUMN_TAGS, display="SimilarityMatrixDisplay")

@@ -41,15 +41,17 @@ class PhikMatrixDifference(AssociationDifference):
     n_bins : int, default=10
         Number of equal-width bins of numerical and datetime columns over the training range.
     noise_correction : bool, default=True
-        Whether a chi-square below its mean for independent columns counts as no association.
+        Whether two columns count as not associated if their chi-square statistic is below its mean
+        for independent columns.
     backend : {"fast", "phik"}, default="fast"
-        Tabulated inversion, or the slower phik package on the same bins. The results are equal to
-        1e-5.
+        Implementation of the coefficient. "fast" looks up the coefficient in a table of its values.
+        "phik" calls the slower phik package on the same bins. The results differ by less than 1e-5.
     reduce : {"mean_abs", "max_abs"}, default="mean_abs"
         Mean or maximum absolute difference over the pairs.
     floor : bool, default=False
-        Whether :meth:`evaluate` also measures independently shuffled columns, and the position of
-        the value between these and the baseline. This doubles the computation time.
+        Whether :meth:`evaluate` also computes the value for independently shuffled columns (the
+        floor), and the position of the value between the floor and the baseline. This doubles the
+        computation time.
 
     Warnings
     --------

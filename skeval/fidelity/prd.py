@@ -41,11 +41,11 @@ class CurveMetric(Metric):
 class PRDCurve(CurveMetric):
     """Precision and recall of the synthetic distribution, estimated from clusters of rows.
 
-    A generator may create rows that do not occur (low precision) or miss rows that do occur (low
-    recall). The metric clusters real and synthetic rows together and compares the fractions of
-    training and synthetic rows in each cluster. The result is a curve of precision and recall for
-    all trade-offs between the two. The score ranges from 0 (no cluster is shared) to 1 (equal
-    fractions in all clusters). Higher is better.
+    A generator may create kinds of rows that do not occur in the real data (low precision), or it
+    may miss kinds of rows that do occur (low recall). The metric clusters real and synthetic rows
+    together and compares the fractions of training and synthetic rows in each cluster. The result
+    is a curve of precision and recall for all trade-offs between the two. The score ranges from 0
+    (no cluster is shared) to 1 (equal fractions in all clusters). Higher is better.
 
     Parameters
     ----------
@@ -94,11 +94,11 @@ class PRDCurve(CurveMetric):
     `f_beta_inv` indicates that kinds of rows are invented. The curve is in ``details["precision"]``
     and ``details["recall"]``, and the curve of the holdout is in ``details["holdout"]``.
 
-    The clusters are computed with mini-batch k-means, and the runs replace restarts. Differences
-    within a cluster are not detected. If many columns are categorical, the clusters often separate
-    single categories. For small tables, the curve is below 1 even without differences, so compare
-    the curve with the curve of the holdout. Copies of the training data score 1. Values are clipped
-    at a million standard deviations.
+    The clusters are computed with mini-batch k-means. Each run starts once, because the curve is a
+    mean over several runs. Differences within a cluster are not detected. If many columns are
+    categorical, the clusters often separate single categories. For small tables, the curve is below
+    1 even without differences, so compare the curve with the curve of the holdout. Copies of the
+    training data score 1. Values are clipped at a million standard deviations.
 
     References
     ----------
@@ -150,11 +150,11 @@ class PRDCurve(CurveMetric):
 class ClassifierPRD(CurveMetric):
     """Precision and recall of the synthetic distribution, estimated with a classifier.
 
-    A generator may create rows that do not occur (low precision) or miss rows that do occur (low
-    recall). The metric computes a curve of precision and recall for all trade-offs between the two,
-    from the errors of a classifier that separates real from synthetic rows. Clusters and distances
-    are not required. The score ranges from 0 (disjoint distributions) to 1 (equal distributions).
-    Higher is better.
+    A generator may create kinds of rows that do not occur in the real data (low precision), or it
+    may miss kinds of rows that do occur (low recall). The metric computes a curve of precision and
+    recall for all trade-offs between the two, from the errors of a classifier that separates real
+    from synthetic rows. Clusters and distances are not required. The score ranges from 0 (disjoint
+    distributions) to 1 (equal distributions). Higher is better.
 
     Parameters
     ----------

@@ -67,8 +67,8 @@ class PropensityMSE(Metric):
     The metric pools both tables, fits a model that predicts which rows are synthetic, and computes
     the mean squared difference between the predicted probabilities and the fraction of synthetic
     rows. The value ranges from 0 (the model finds no difference) to at most 1/4. Lower is better.
-    If the value is small, analyses that use the columns like the model give similar results on both
-    tables.
+    If the value is small, an analysis that uses the columns in the same way as the model gives
+    similar results for both tables.
 
     Parameters
     ----------
@@ -124,27 +124,28 @@ class PropensityMSE(Metric):
     The value is ``mean((p - c)^2)``, where p are the fitted probabilities of the N rows and c is
     the fraction of synthetic rows. It ranges from 0 to ``c (1 - c)``. ``details["similarity"]`` is
     one minus the ratio of the two. The model predicts the rows to which it was fitted, so the value
-    expected by chance is above 0. For a regression with k parameters it is
-    ``(k - 1) c (1 - c) / N`` on average if the synthetic rows are a sample independent of the
-    training data. If they are drawn from a model estimated on the training data, the mean is
-    multiplied by ``1 - c``, because both tables then share the error of that model. k is the rank
-    of the design, so collinear and constant columns have no effect. Confusing the two nulls changes
-    the result by a factor of two for equal sizes. Permuted labels give the mean for an independent
-    sample. For the regression, the mean and the standard deviation of the permutations are
-    multiplied by ``1 - c``. The multiplier is larger if the training data have more than `max_rows`
-    rows, because the sample shares only a part of the error. The leaves of a tree mostly fit noise,
-    and rows from a correct model have almost the value of permuted labels. Therefore the
-    permutations of a tree are used without a multiplier.
+    expected by chance is above 0. For a regression with k parameters it is ``(k - 1) c (1 - c) /
+    N`` on average if the synthetic rows are a sample independent of the training data. If they are
+    drawn from a model estimated on the training data, the mean is multiplied by ``1 - c``, because
+    both tables then share the error of that model. k is the rank of the design, so collinear and
+    constant columns have no effect. Confusing the two nulls changes the result by a factor of two
+    for equal sizes. Permuted labels give the mean for an independent sample. For the regression,
+    the mean and the standard deviation of the permutations are multiplied by ``1 - c``. If the
+    training data have more than `max_rows` rows, the multiplier is larger than ``1 - c``, because
+    the sample of the training rows shares only a part of the error of the model. The leaves of a
+    tree mostly fit noise, and rows from a correct model have almost the value of permuted labels.
+    Therefore the permutations of a tree are used without a multiplier.
 
     The p-value is one-sided. For "snoke" and "two_sample", it is computed from a chi-square
     distribution with k - 1 degrees of freedom. For "permutation", it is the fraction of
-    permutations that reach the value. The null of an independent sample, analytic or permuted, is
-    valid for the holdout. Therefore the p-value compares the synthetic rows with the holdout rows
-    if there is a holdout, and otherwise with the training rows. The latter test is conservative
-    because the generator has seen these rows. ``details["tested_against"]`` specifies the rows. For
-    "holdout", no p-value is computed. Real rows do not come from a model of the training data, so
-    holdout rows in place of the synthetic rows have twice the value expected under "snoke" and are
-    rejected, but they are not rejected under "two_sample".
+    permutations that reach the value. The null hypothesis of an independent sample ("two_sample" or
+    "permutation") is true for holdout rows. Therefore the p-value compares the synthetic rows with
+    the holdout rows if there is a holdout, and otherwise with the training rows. The test with
+    training rows is conservative, because the generator has seen these rows.
+    ``details["tested_against"]`` specifies the rows. For "holdout", no p-value is computed. Real
+    rows do not come from a model of the training data, so holdout rows in place of the synthetic
+    rows have twice the value expected under "snoke" and are rejected, but they are not rejected
+    under "two_sample".
 
     The baseline is the value expected for holdout rows, that is, the mean under the null of an
     independent sample, a ratio of 1, or 0 standard deviations. A copy of the training data has a

@@ -58,8 +58,8 @@ class QuantileMSE(Metric):
     counted in the outer cells.
 
     ``details["ceilings"]`` contains the expected values if the rows of both tables are pooled and
-    relabeled at random, which are ``k (N - k) / (n m (N - 1))`` for a cell with k of all N rows.
-    ``details["ceiling"]`` is their mean.
+    divided again at random, which are ``k (N - k) / (n m (N - 1))`` for a cell with k of all N
+    rows. ``details["ceiling"]`` is their mean.
 
     References
     ----------

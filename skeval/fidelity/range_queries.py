@@ -68,8 +68,8 @@ class RangeQueryError(Metric):
 
     The mean error of random queries is usually small, so compare it with the baseline and with the
     references in ``details``. ``ceiling`` is the exact expected error if the rows of both tables
-    are pooled and relabeled at random. ``floor`` is the error of rows with independent columns and
-    the marginal distributions of the training data. ``calibrated`` is the position of the value
+    are pooled and divided again at random. ``floor`` is the error of rows with independent columns
+    and the marginal distributions of the training data. ``calibrated`` is the position of the value
     between the floor (0) and the ceiling (1). If it is above 1, the synthetic data are closer to
     the training data than real data are expected to be. It is nan if the floor is less than twice
     the ceiling, because random errors can cause this difference.

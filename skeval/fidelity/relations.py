@@ -86,10 +86,10 @@ class RelationScore(Metric):
     on average. A copy of the training data contains rows on which the classifiers were trained, so
     its unclipped value may be above 1.
 
-    The interval includes the standard errors of A and T (DeLong). Each is that of one classifier
-    tested on all rows, so averaging over the classifiers does not reduce it. If the interval of T
-    contains 1/2, the value is undefined, because the classifier finds no relations in the training
-    data.
+    The interval includes the standard errors of A and T (DeLong). Each standard error is the
+    standard error of a single classifier tested on all rows, so more folds do not make the interval
+    narrower. If the interval of T contains 1/2, the value is undefined, because the classifier
+    finds no relations in the training data.
 
     References
     ----------

@@ -66,9 +66,9 @@ class SimilarityMatrix(Metric):
     n_bins : int, default=10
         Number of bins of numerical and datetime columns.
     strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
-        Bins of equal width, or bins with equal fractions of the training rows. A value that fills
-        at least a fraction of ``1 / n_bins`` has a separate bin, except with "-plain", see
-        :class:`~skeval.tables.Discretizer`.
+        Bins of equal width, or bins with equal fractions of the training rows. A value that occurs
+        in at least a fraction of ``1 / n_bins`` of the rows has a separate bin, unless the name
+        ends with "-plain", see :class:`~skeval.tables.Discretizer`.
     average : {"matrix", "upper", "balanced"}, default="matrix"
         Mean over the whole symmetric matrix, mean over the diagonal and the upper triangle, or mean
         of the means for columns, pairs and (if `order` is 3) triples.
@@ -109,7 +109,7 @@ class SimilarityMatrix(Metric):
     cells of columns i and j. Missing and unseen values have separate cells. The matrix is
     symmetric, and ``M_ij <= min(M_ii, M_jj)``. Perfect synthetic data do not reach 1. For example,
     two random halves of the iris table score 0.67. ``details["ceiling"]`` contains the exact
-    expected scores if the rows of both tables are pooled and relabeled at random.
+    expected scores if the rows of both tables are pooled and divided again at random.
 
     References
     ----------

@@ -55,10 +55,10 @@ class TVComplement(Metric):
     Notes
     -----
     The score of a column is ``1 - sum_c |p_c - q_c| / 2`` over the categories of either table.
-    Categories that do not occur in the training data count in full. Even a perfect table does not
+    Categories that occur in only one of the two tables are included. Even a perfect table does not
     reach 1, in particular if there are many categories. ``details["ceilings"]`` contains the
-    expected score of each column if the rows of both tables are pooled and relabeled at random, and
-    ``details["ceiling"]`` is their mean.
+    expected score of each column if the rows of both tables are pooled and divided again at random,
+    and ``details["ceiling"]`` is their mean.
 
     References
     ----------

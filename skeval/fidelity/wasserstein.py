@@ -75,7 +75,7 @@ class WassersteinDistance(Metric):
 
     ``details["similarities"]`` contains ``max(0, 1 - distance / scale)`` for each column. For p =
     1, ``details["ceilings"]`` contains the expected distances if the values of both tables are
-    pooled and relabeled at random. A generator is not expected to reach smaller distances.
+    pooled and divided again at random. A generator is not expected to reach smaller distances.
     ``details["ceiling"]`` is their mean.
 
     References

@@ -140,8 +140,8 @@ class MondrianAnonymization(Sampler):
         widths = np.array([_widths(points[rows]).mean() for rows in classes])
         order = np.argsort(-widths, kind="stable")  # widest classes first
         sizes = np.array([len(rows) for rows in classes])
-        left_out = order[np.cumsum(sizes[order]) <= self.suppress * len(train)]
-        kept = np.setdiff1d(np.arange(len(classes)), left_out)
+        suppressed = order[np.cumsum(sizes[order]) <= self.suppress * len(train)]
+        kept = np.setdiff1d(np.arange(len(classes)), suppressed)
         classes = [classes[i] for i in kept]
         self.columns_ = train.columns
         self.n_classes_, self.smallest_class_ = len(classes), int(sizes[kept].min())

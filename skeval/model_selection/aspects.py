@@ -189,7 +189,7 @@ def _fold_ends(result: CrossValidated, scorer: OverallScore, better: bool) -> pd
 def _ends(result: SuiteResult, scorer: OverallScore, better: bool) -> pd.Series:
     """Return the score of each aspect with all metrics at one end of their intervals."""
     frame = scorer.frame({name: _move_to_interval_end(one, better) for name, one in result.items()})
-    used = frame[frame["left_out"] == ""]
+    used = frame[frame["skipped"] == ""]
     ends = pd.Series(np.nan, index=_ASPECTS)
     for aspect, own in used.groupby("aspect"):
         if any(result[name].interval is not None for name in own["metric"]):

@@ -57,17 +57,17 @@ class CopyScreen(RelabelledTest):
 class ExactMatchShare(CopyScreen, ClaimTested):
     r"""Fraction of synthetic rows that are exact copies of training rows.
 
-    An attacker compares the release with a register, cell by cell. A synthetic row that agrees in
-    every column looks like a record, and is this record if the generator copied it. In tables with
-    few values, some rows agree without a leak. The comparison with the holdout shows the excess
-    over this number. The value is 0 if there are no copies and 1 if all rows are copies. Lower is
-    better.
+    An attacker compares the release with a register, cell by cell. If a synthetic row agrees with a
+    record in every column, the generator may have copied this record. In tables with few distinct
+    values, some rows agree without a leak. The comparison with the holdout shows how many more rows
+    agree than without a leak. The value is 0 if there are no copies and 1 if all rows are copies.
+    Lower is better.
 
     Parameters
     ----------
     decimals : int or None, default=None
         Number of decimals to which numbers are rounded first. None keeps 12 significant digits, so
-        that rounding errors do not hide a copy. Dates agree to the microsecond.
+        that rounding errors do not hide a copy. Dates are compared to the microsecond.
     count : {"rows", "multiset", "unique"}, default="rows"
         "rows" counts synthetic rows that match a training row. "multiset" counts pairs of equal
         rows, with each row in at most one pair. "unique" counts distinct synthetic rows that match,
@@ -103,46 +103,48 @@ class ExactMatchShare(CopyScreen, ClaimTested):
     ``details["at_baseline_size"]`` is the value of a sample of the synthetic rows with the size of
     the holdout.
 
-    The p-value is one-sided. If the generator memorized nothing, all choices of the training rows
-    among the real rows are equally likely given the synthetic rows. The difference
-    ``m(S, T) - m(S, H)`` is compared with its values for random choices of the training rows. A
-    synthetic row that occurs twice is not additional evidence. ``details`` contains the fraction of
-    matches with the holdout, ``m(S, H)`` (``to_holdout``), the difference, its mean over
-    relabelings (``expected``, not 0 if the tables have unequal sizes) and their standard deviation
-    (``null_standard_error``). ``passed`` indicates whether p is above 0.05.
-    ``singleton_match_share`` counts the matches to rows that occur once in the training data and
-    not in the holdout, so that they identify one record. ``duplicates`` contains, for each table,
-    the fraction of rows that occur more than once, and ``alone`` the number of training rows
-    without an equal row. If the training data contain duplicates, a generator without a leak may
-    produce duplicates too. If the synthetic table contains more duplicates than the training data,
-    it repeats few rows.
+    The p-value is one-sided. If the generator memorized nothing, the synthetic rows do not depend
+    on which real rows were training rows, so all choices of the training rows among the real rows
+    are equally likely. The difference ``m(S, T) - m(S, H)`` is compared with its values for random
+    choices of the training rows. Repetitions of a synthetic row do not count as additional
+    evidence. ``details`` contains the fraction of matches with the holdout, ``m(S, H)``
+    (``to_holdout``), the difference, its mean over relabelings (``expected``, not 0 if the tables
+    have unequal sizes) and their standard deviation (``null_standard_error``). ``passed`` indicates
+    whether p is above 0.05. ``singleton_match_share`` counts the matches to rows that occur once in
+    the training data and not in the holdout, so that they identify one record. ``duplicates``
+    contains, for each table, the fraction of rows that occur more than once, and ``alone`` the
+    number of training rows without an equal row. If the training data contain duplicates, a
+    generator without a leak may produce duplicates too. If the synthetic table contains more
+    duplicates than the training data, it repeats few rows.
 
-    The ``fact`` reports copies at any p-value. The fact contains the number of synthetic rows that
-    are copies of training rows, the number of these that are unique in the training data, and the
-    number of copies of holdout rows. This count ignores letter case and spaces in categories and
-    texts, and rounds numbers to the decimals of the real numbers of the column.
+    The ``fact`` reports copies even if the test is not significant. The fact contains the number of
+    synthetic rows that are copies of training rows, the number of these that are unique in the
+    training data, and the number of copies of holdout rows. This count ignores letter case and
+    spaces in categories and texts, and rounds numbers to the decimals of the real numbers of the
+    column.
 
     If all columns are compared, ``copies`` contains the number of unique training rows that occur
     in the release, and the largest number that is expected by chance, given how often real rows
     repeat. :meth:`skeval.SuiteResult.verdict` evaluates these numbers. If the number does not
-    exceed this maximum, changed copies are searched: rows are compared again with some cells left
-    out. The cells left out are, in turn, one column, all missing cells, all cells that are missing
-    or outside the real values, any one cell, and any two cells. ``copies`` lists such rows if there
-    are more than expected by chance. It also lists a single training row that the release repeats
-    many times with different values in one column. In a table of few columns, a few changed copies
-    are not found, because real rows agree to the same extent. ``copies`` also lists each column in
-    which the release repeats a value that only one training row has, if at most 1 of 20 releases of
-    new rows would repeat such a value as often in any column. Finally, ``copies`` contains the
-    identifiers of training records, that is, values of ID columns, and of categories that are
-    nearly all unique, such as names and e-mails. Counters and other values that can be guessed are
-    not identifiers. Numbers are identifiers if the schema declares their column as an ID column.
+    exceed this maximum, the metric searches for changed copies. It compares the rows again and
+    skips some cells. The skipped cells are, in turn, one column, all missing cells, all cells that
+    are missing or whose value occurs in no real row, any one cell, and any two cells. ``copies``
+    lists such rows if there are more than expected by chance. It also lists a single training row
+    that the release repeats many times with different values in one column. In a table of few
+    columns, a small number of changed copies is not found, because different real rows also agree
+    in all columns but one or two. ``copies`` also lists columns in which the release often repeats
+    a value of a single training row. A column is listed if at most 1 of 20 releases of new rows
+    would repeat such a value this often in any column. Finally, ``copies`` contains the identifiers
+    of training records, that is, values of ID columns, and of categories that are nearly all
+    unique, such as names and e-mails. Counters and other values that can be guessed are not
+    identifiers. Numbers are identifiers if the schema declares their column as an ID column.
 
     With a holdout, ``details["epsilon"]`` contains lower bounds of the generator's epsilon at
     `delta` and 95% confidence, for one row more or less (``add_remove``) and for one exchanged row
     (``replace``). ``skeval.stats.epsilon_bounds.matches_epsilon`` computes them from the real rows
-    that equal no other real row. ``matched`` contains, for train and for holdout, how many of these
-    occur in the release and how many rows the table has. A bound of 0 does not show that epsilon is
-    small.
+    that equal no other real row. ``matched`` contains, for the training and the holdout data, how
+    many of these rows occur in the release and how many rows the table has. A bound of 0 does not
+    show that epsilon is small.
 
     The interval is Wilson's interval for the fraction in a table of many more rows from this
     generator. For the release itself, the value is exact. With "unique" and "multiset", the
@@ -365,31 +367,36 @@ def copies_in_words(
         return ""
     alone = stats.matches(counts["synthetic"], np.where(counts["train"] == 1, 1, 0))[0]
     one = k == 1
-    said = "is a complete copy of a train row" if one else "are complete copies of train rows"
+    said = "is a complete copy of a training row" if one else "are complete copies of training rows"
     if columns:
-        said = f"{'equals a train row' if one else 'equal train rows'} in {columns}"
+        said = f"{'equals a training row' if one else 'equal training rows'} in {columns}"
     said += " but for letter case, spaces or further digits" if spelled else ""
-    unique = {0: "none", k: "all"}.get(alone, f"{alone:,}")
-    unique = (", unique there" if alone else "") if one else f", {unique} of them unique there"
-    of_others = f"; {_of_holdout(counts)}" if "holdout" in counts else ""
-    return f"{k:,} of {format_count(n, 'synthetic row')} {said}{unique}{of_others}."
+    copy = {0: "none of them copies", 1: "1 of them copies", k: "all of them copy"}.get(
+        alone, f"{alone:,} of them copy"
+    )
+    unique = f", and {copy} a row that is unique in the training data"
+    if one:
+        unique = ", which is unique in the training data" if alone else ""
+    of_others = f" {_of_holdout(counts)}." if "holdout" in counts else ""
+    return f"{k:,} of {format_count(n, 'synthetic row')} {said}{unique}.{of_others}"
 
 
 def _of_holdout(counts: Mapping[str, np.ndarray]) -> str:
     """Return how many synthetic rows are copies of holdout rows, at equal sizes."""
     synthetic, train, holdout = (counts[role] for role in ("synthetic", "train", "holdout"))
     m = stats.matches(synthetic, holdout)[0]
-    said = (
-        f"{f'{m:,}' if m else 'none'} {'is of a holdout row' if m < 2 else 'are of holdout rows'}"
-    )
+    said = f"{m or 'No'} synthetic row matches a holdout row"
+    if m > 1:
+        said = f"{m:,} synthetic rows match holdout rows"
     n_train, n_holdout = int(train.sum()), int(holdout.sum())
     if n_train == n_holdout:
         return said
     larger, fewer, which = max(
-        ((train, n_holdout, "train"), (holdout, n_train, "holdout")), key=lambda one: one[0].sum()
+        ((train, n_holdout, "training"), (holdout, n_train, "holdout")),
+        key=lambda one: one[0].sum(),
     )
     # hypergeom needs time in proportion to the number of rows, for each of the counts
     n_copies, places = np.unique(larger, return_inverse=True)
     absent = hypergeom.pmf(0, int(larger.sum()), n_copies, fewer)[places]
-    as_many = float(synthetic @ (1.0 - absent))
-    return f"{said}, where of as many {which} rows {as_many:,.1f} would be"
+    expected = float(synthetic @ (1.0 - absent))
+    return f"{said}, compared with {expected:,.1f} for a sample of {fewer:,} {which} rows"

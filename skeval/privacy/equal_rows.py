@@ -66,8 +66,8 @@ def copies_of_rows(
     part = None if whole.train.beyond_chance else _find_changed_copies(context, *chosen, decimals)
     if part is None:
         return (whole,)
-    left_out, train = part
-    what = f"rows ({left_out})"
+    skipped, train = part
+    what = f"rows ({skipped})"
     return whole, replace(whole, what=what, train=train, holdout=None, unread=0)
 
 

@@ -177,12 +177,12 @@ class NewRowShare(RowMetric, RelabelledTest):
     difference over relabelings of the real rows (``expected``, not 0 if the tables have unequal
     sizes) and its standard deviation over relabelings (``null_standard_error``).
 
-    The p-value is one-sided. If the generator memorized nothing, all choices of the training rows
-    among the real rows are equally likely given the synthetic rows. The difference is compared with
-    the difference for random choices. A synthetic row that occurs twice is not additional evidence.
-    For a row with many matches, only the nearest matches (16 or more) are used. This rarely changes
-    the result. The interval is Wilson's interval for the fraction in a table of many more rows from
-    this generator.
+    The p-value is one-sided. If the generator memorized nothing, the synthetic rows do not depend
+    on which real rows were training rows, so all choices of the training rows among the real rows
+    are equally likely. The difference is compared with the difference for random choices.
+    Repetitions of a synthetic row do not count as additional evidence. For a row with many matches,
+    only the nearest matches (16 or more) are used. This rarely changes the result. The interval is
+    Wilson's interval for the fraction in a table of many more rows from this generator.
 
     References
     ----------

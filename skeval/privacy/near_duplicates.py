@@ -36,9 +36,10 @@ class NearDuplicateShare(CopyScreen):
     r"""Fraction of synthetic rows that are near duplicates of training rows.
 
     A generator that memorized a record may repeat it with one digit or one word of a note changed,
-    so that an exact comparison does not find it. A synthetic row is near if it is closer to a
-    training row than all but 1% of the real rows are to each other. The value is 0 without near
-    duplicates and 1 if all rows are near duplicates. Lower is better.
+    so that an exact comparison does not find it. A synthetic row is a near duplicate if its
+    distance to a training row is at most the 1st percentile of the distances between holdout rows
+    and their closest training rows. The value is 0 without near duplicates and 1 if all rows are
+    near duplicates. Lower is better.
 
     Parameters
     ----------
@@ -87,33 +88,34 @@ class NearDuplicateShare(CopyScreen):
     texts are compared.
 
     The percentile behind "loo-q01" is an order statistic, the smallest distance that at least 1% of
-    the real rows do not exceed. It uses rows that search a table of the size of the training data,
-    because rows of a smaller table are more distant from each other. Synthetic and holdout rows
-    search the same training data. The baseline is the fraction of holdout rows that are near
+    the real rows do not exceed. The distances are measured to a table of the size of the training
+    data, because rows of a smaller table are more distant from each other. Synthetic and holdout
+    rows search the same training data. The baseline is the fraction of holdout rows that are near
     duplicates of training rows. If `tau` comes from the holdout and there are no texts, the
-    baseline is about 1% by construction. If the test alone is significant at 5%, a ``fact`` reports
-    the numbers of synthetic rows near training rows and near holdout rows. If the tables have
-    unequal sizes, the number for the holdout is replaced by two numbers: the mean over the choices
-    that the test compares, and the number of holdout rows near training rows, among the same number
-    of rows.
+    baseline is about 1% by construction. If the test is significant at 5% before the correction for
+    other tests, a ``fact`` reports the numbers of synthetic rows near training rows and near
+    holdout rows. If the tables have unequal sizes, the number near holdout rows is replaced by two
+    numbers. The first is the number near training rows that is expected by chance. The second is
+    the number of holdout rows near training rows, scaled to the number of synthetic rows.
 
-    The p-value is one-sided. If the generator memorized nothing, all choices of the training rows
-    among the real rows are equally likely given the synthetic rows. The difference is compared with
-    the difference for random choices. A synthetic row that occurs twice is not additional evidence.
-    If the holdout is much smaller than the training data, a few near rows are not evidence, because
-    most choices label them as training rows. For a row near many real rows, only about 16 of them
-    are used, which rarely changes the result.
+    The p-value is one-sided. If the generator memorized nothing, the synthetic rows do not depend
+    on which real rows were training rows, so all choices of the training rows among the real rows
+    are equally likely. The difference is compared with the difference for random choices.
+    Repetitions of a synthetic row do not count as additional evidence. If the holdout is much
+    smaller than the training data, a few near rows are not evidence, because they would be training
+    rows in most choices. For a row near many real rows, only about 16 of them are used, which
+    rarely changes the result.
 
     If all columns are compared in space "gower", a second rule also searches for near copies, but
-    finds only some of the near copies. A synthetic row is a near copy of a training row if all
-    other real rows are at least 16 times as far from that training row as the synthetic row is. The
-    number of training rows with a near copy that is expected without a leak is predicted from pairs
-    of real rows and from the near copies of holdout rows, as a bound that is exceeded with a
-    probability of 1%. If the bound is exceeded, the verdict reports that copies were found. The
-    verdict reports the same if ten or more synthetic rows are near copies of one training row, and
-    their number is more than three times the number for any holdout row. If the synthetic rows are
-    nearly all close to each other, the verdict is inconclusive because there are too few different
-    rows. This rule does not use texts.
+    finds only some of the near copies. A synthetic row is a near copy of a training row if its
+    distance to this training row is at most 1/16 of the distance between the training row and any
+    other real row. The rule computes a bound for the number of training rows with a near copy from
+    pairs of real rows and from the near copies of holdout rows. Without a leak, the number exceeds
+    this bound with a probability of 1%. If the bound is exceeded, the verdict reports that copies
+    were found. The verdict reports the same if ten or more synthetic rows are near copies of one
+    training row, and their number is more than three times the number for any holdout row. If the
+    synthetic rows are nearly all close to each other, the verdict is inconclusive because there are
+    too few different rows. This rule does not use texts.
 
     ``details`` contains ``tau`` (nan if only texts are compared), the number of ``text_columns``
     compared, the fraction near a holdout row (``to_holdout``), the difference of the two fractions,
@@ -210,7 +212,7 @@ class NearDuplicateShare(CopyScreen):
         )
         if result.baseline is None:
             return said
-        return f"{said} {percent(result.baseline)} of holdout rows are as near to a train row."
+        return f"{said} {percent(result.baseline)} of holdout rows are as close to a training row."
 
 
 def _near(tau: float) -> str:
@@ -221,15 +223,18 @@ def near_in_words(context: Context, shown: Contrast, columns: str = "") -> str:
     """Return a sentence on the near copies of training rows and of holdout rows."""
     n = context.n_rows("synthetic")
     k, m = round(shown.observed * n), round(shown.expected * n)
-    copies = "is an exact or near copy of a train row" if k == 1 else "are exact or near copies"
-    copies += ("" if k == 1 else " of train rows") + (f" in {columns}" if columns else "")
-    others = f"{f'{m:,}' if m else 'none'} {'is' if m < 2 else 'are'}"
-    if shown.unseen is None:
-        others += " one of a holdout row" if m < 2 else " of holdout rows"
-    else:
+    said = f"{_near_copies(k)} training {'row' if k == 1 else 'rows'}"
+    where = f" in {columns}" if columns else ""
+    others = f"{f'{m:,}' if m else 'None'} {_near_copies(m)} holdout {'row' if m < 2 else 'rows'}"
+    if shown.unseen is not None:
         fresh = round(shown.unseen * n)
-        others = f"{m:,} are expected by chance, and {fresh:,} among as many holdout rows"
-    return f"{k:,} of {format_count(n, 'synthetic row')} {copies}; {others}."
+        others = f"{m:,} are expected by chance. Among the same number of holdout rows, {fresh:,} "
+        others += f"{_near_copies(fresh)} training {'row' if fresh < 2 else 'rows'}"
+    return f"{k:,} of {format_count(n, 'synthetic row')} {said}{where}. {others}."
+
+
+def _near_copies(n: int) -> str:
+    return "is an exact or near copy of a" if n < 2 else "are exact or near copies of"
 
 
 @shared

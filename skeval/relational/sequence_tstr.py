@@ -63,8 +63,8 @@ class SequenceTSTR(SequenceMetric):
     scoring : str, default="auto"
         As in :class:`~skeval.utility.TSTR`: "roc_auc" for categories, "r2" for numbers.
     estimator : None, str or estimator, default=None
-        The model. None is "xgboost". Other names are "linear", "tree", "forest", "neighbors",
-        "bayes" and "mlp".
+        The model. If None, "xgboost" is used. Other names are "linear", "tree", "forest",
+        "neighbors", "bayes" and "mlp".
     columns : None, int or list of str, default=None
         Columns used for the prediction: all (None), the first *n*, or the named ones.
     max_rows : int or None, default=20_000

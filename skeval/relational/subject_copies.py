@@ -215,10 +215,11 @@ def copies_in_words(counts: Counts, subject: str, own_row: bool = True) -> str:
         said = (
             f"{'has' if k == 1 else 'have'} exactly the rows of a training record in other tables"
         )
-    unique = f", {f'{alone:,}' if alone else 'none'} of them unique there"
+    match = f"{alone:,} of them match" if alone > 1 else f"{alone or 'none'} of them matches"
+    unique = f", and {match} a record that is unique in the training data"
     fresh = ""
     if "holdout" in counts:
         m = stats.matches(counts["synthetic"], counts["holdout"])[0]
-        verb = ("is" if m < 2 else "are") if own_row else ("has those" if m < 2 else "have those")
-        fresh = f" ({f'{m:,}' if m else 'none'} {verb} of a holdout record)"
-    return f"{k:,} of {n:,} synthetic {subject} {said}{unique}{fresh}."
+        verb = "matches" if m < 2 else "match"
+        fresh = f" {f'{m:,}' if m else 'None'} of the synthetic {subject} {verb} a holdout record."
+    return f"{k:,} of {n:,} synthetic {subject} {said}{unique}.{fresh}"

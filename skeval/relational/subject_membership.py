@@ -82,10 +82,10 @@ class SubjectMembership(SubjectMetric):
     Notes
     -----
     A subject has several scores. The first is the score of the subject's own row together with
-    aggregates of its other rows, as in :class:`PerSubject`. In each table that depends on the
-    subject, the mean and the maximum of its row scores are two further scores. The last score is
-    the mean of the ranks of all these scores. The value is the largest AUC, and
-    ``details["attacks"]`` contains the AUC of each score. The p-value and the interval are
+    aggregates of its other rows, as in :class:`PerSubject`. Each table that depends on the subject
+    adds two scores, which are the mean and the maximum of the scores of the rows that belong to the
+    subject. The last score is the mean of the ranks of all these scores. The value is the largest
+    AUC, and ``details["attacks"]`` contains the AUC of each score. The p-value and the interval are
     corrected for this choice (Holm, Bonferroni). If nothing was learned about any subject, the
     labels of subjects are exchangeable, however many rows they have. A subject without rows in a
     table has the median score of this table. The baseline is 0.5.

@@ -141,10 +141,10 @@ class CoherenceSimilarity(ColumnSequenceMetric):
 class TransitionSimilarity(ColumnSequenceMetric):
     r"""Similarity of the transition probabilities between consecutive values.
 
-    An example is the fraction of patients in treatment who are discharged on the next day. Marginal
-    distributions do not show this fraction. Therefore, a table with correct marginal distributions
-    may keep all patients in treatment forever. The score ranges from 0 (no common transitions) to 1
-    (equal probabilities). Higher is better.
+    A transition probability is, for example, the fraction of patients in treatment who are
+    discharged on the next day. Marginal distributions do not show this fraction. Therefore, a table
+    with correct marginal distributions may keep all patients in treatment forever. The score ranges
+    from 0 (no common transitions) to 1 (equal probabilities). Higher is better.
 
     Parameters
     ----------

@@ -88,10 +88,10 @@ class Comparison(Mapping[str, SuiteResult]):
     -----
     For metrics that use halves, tables of different size are compared at the number of rows of the
     smallest table. A table that is not significantly worse than its baseline is never behind
-    another table, because a table that is closer to the training data than the baseline is not more
-    faithful, and because a larger distance does not compensate for a leak. The recommendation
-    follows a rule: equal real tables, no leak found, sufficient quality, then utility, then
-    fidelity (see the user guide on reports).
+    another table. The reason is that a table that is closer to the training data than the baseline
+    is not better in fidelity, and that a larger distance to the training data does not compensate
+    for a leak. The recommendation follows a rule: equal real tables, no leak found, sufficient
+    quality, then utility, then fidelity (see the user guide on reports).
 
     Examples
     --------
@@ -534,8 +534,9 @@ class Comparison(Mapping[str, SuiteResult]):
 def compare(results: Mapping[str, SuiteResult]) -> Comparison:
     """Compare existing or saved results of several synthetic tables.
 
-    The results do not contain halves and replicates, so the intervals of differences treat the
-    values as independent. :meth:`MetricSuite.compare` returns narrower intervals.
+    The intervals of differences treat the values as independent, because the results do not contain
+    the values of the subsamples that :meth:`MetricSuite.compare` uses. That method returns narrower
+    intervals.
 
     Parameters
     ----------

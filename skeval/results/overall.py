@@ -55,7 +55,7 @@ class OverallScore(BaseEstimator):
         metrics is 1. A metric with weight 0 is ignored.
     mean : {"arithmetic", "geometric", "min"}, default="arithmetic"
         Mean over the metrics of an aspect. The geometric mean is 0 if the score of any metric is 0.
-        "min" is the score of the worst metric, for any weights.
+        "min" is the lowest score of all metrics with a weight above 0.
     calibrated : bool, default=True
         Whether to scale a metric by its baseline, so that real data score 1. Otherwise the bounds
         of its scale are used, and real data can have any score.
@@ -72,31 +72,32 @@ class OverallScore(BaseEstimator):
 
     Notes
     -----
-    Let `worst` be the bound of the scale at its bad end. The score of a metric is ``(value - worst)
-    / (baseline - worst)`` for both directions. If that bound is infinite and small nonnegative
-    values are good, for example for a distance, the score is ``baseline / value``. Both scores are
-    limited to 1. A value that is better than the baseline is not more faithful: it may be a sign of
-    copying, and it does not compensate for a leak. ``n_beyond`` counts the metrics with such
-    values. For real data, about half of the metrics are expected, but often all or none, because
-    metrics depend on each other. If the holdout is smaller than the synthetic table, the value at
-    the size of the baseline is used.
+    Let `worst` be the worst value of the scale. The score of a metric is ``(value - worst) /
+    (baseline - worst)`` whether higher or lower values are better. If this bound is infinite and
+    small nonnegative values are good, for example for a distance, the score is ``baseline /
+    value``. Both scores are limited to 1. A value that is better than the baseline is not more
+    faithful: it may be a sign of copying, and it does not compensate for a leak. ``n_beyond``
+    counts the metrics with such values. For real data, about half of the metrics are expected to be
+    better than their baseline. Because metrics depend on each other, often all metrics or no
+    metrics are better. If the holdout is smaller than the synthetic table, the value at the size of
+    the baseline is used.
 
     For a bounded metric without a baseline, the bounds of its scale are used even if `calibrated`
     is true, and a warning is issued. This applies to all metrics that were fitted without a
     holdout. A score of 1 is then the best possible value, which real data need not reach. A metric
     has no score if it has no direction, if its worst value has no bound, or if the baseline is the
-    worst value already. :meth:`frame` lists such metrics with the reason. An aspect without any
-    score is nan and is not skipped.
+    worst value already. :meth:`frame` lists such metrics with the reason. If no metric of an aspect
+    has a score, the score of the aspect is nan.
 
     If the suite contains privacy tests, half of the privacy score is the verdict of the suite
     (:meth:`~skeval.SuiteResult.verdict`), which is 0 if a leak was found and 1 otherwise. Therefore
     a table with a leak never ranks above a table without one.
 
-    All scores range from 0 to 1, but they do not have the same unit. Most distances use a small
-    part of a bounded scale, so their scores stay near 1, whereas ratios decrease quickly. Compare
-    only scores of the same suite, and use several synthetic tables of each generator, because the
-    scores have no interval. A privacy score of 1 means that no metric of the suite is worse than
-    its baseline. It does not prove that there is no leak.
+    All scores range from 0 to 1, but they do not have the same unit. The values of most distances
+    are in a small part of a bounded scale, so their scores stay near 1. In contrast, scores that
+    are ratios decrease quickly. Compare only scores of the same suite, and use several synthetic
+    tables of each generator, because the scores have no interval. A privacy score of 1 means that
+    no metric of the suite is worse than its baseline. It does not prove that there is no leak.
 
     Examples
     --------
@@ -156,7 +157,7 @@ class OverallScore(BaseEstimator):
         -------
         DataFrame
             Indexed by aspect. The columns are `score`, `n_used`, `n_beyond` (metrics that are
-            better than their baseline), `n_left_out` and `worst`, the metric with the lowest score.
+            better than their baseline), `n_skipped` and `worst`, the metric with the lowest score.
         """
         frame = self.frame(result)
         self._warn_of_bounds(frame)
@@ -179,7 +180,7 @@ class OverallScore(BaseEstimator):
             One row per metric with `aspect`, `metric`, the scored `value` and its
             `baseline`, the `score` in [0, 1], its `weight`, the `scale` of the score ("baseline",
             "ratio" or "bounds"), whether the value is `beyond` its baseline, and the reason if it
-            is `left_out`.
+            is `skipped`.
         """
         check_parameters(type(self).__name__, self.get_params(deep=False), legal_sets(type(self)))
         if not isinstance(result, Mapping):
@@ -198,7 +199,7 @@ class OverallScore(BaseEstimator):
             for name, each in result.items()
         ]
         columns = ["aspect", "metric", "value", "baseline", "score", "weight", "scale", "beyond"]
-        return pd.DataFrame(rows, columns=[*columns, "left_out"])
+        return pd.DataFrame(rows, columns=[*columns, "skipped"])
 
     def across(
         self,
@@ -241,13 +242,13 @@ class OverallScore(BaseEstimator):
         return weighted_mean(scores.to_numpy(), np.ones(len(scores)), mean)
 
     def _aspect(self, rows: pd.DataFrame) -> dict[str, Any]:
-        used = rows[rows["left_out"] == ""]
+        used = rows[rows["skipped"] == ""]
         scores, weights = (used[name].to_numpy(dtype=float) for name in ("score", "weight"))
         return {
             "score": weighted_mean(scores, weights, self.mean),
             "n_used": len(used),
             "n_beyond": int(used["beyond"].sum()),
-            "n_left_out": len(rows) - len(used),
+            "n_skipped": len(rows) - len(used),
             "worst": used["metric"].iloc[int(np.argmin(scores))] if len(used) else "",
         }
 
@@ -268,7 +269,7 @@ class OverallScore(BaseEstimator):
         return {name: given.get(name, 1.0) for name in result}
 
     def _warn_of_bounds(self, frame: pd.DataFrame) -> None:
-        by_bounds = frame.loc[(frame["scale"] == "bounds") & (frame["left_out"] == ""), "metric"]
+        by_bounds = frame.loc[(frame["scale"] == "bounds") & (frame["skipped"] == ""), "metric"]
         if self.calibrated and len(by_bounds):
             text = (
                 f"{', '.join(by_bounds)}: no baseline, so the bounds of the scale were used and "
@@ -287,14 +288,14 @@ def _score_row(result: Result, weight: float, calibrated: bool) -> dict[str, Any
     """Return the score of a result, or the reason why it has no score."""
     fresh = float("nan") if result.baseline is None else result.baseline
     row = {"value": result.value, "baseline": fresh, "score": float("nan"), "scale": ""}
-    row |= {"beyond": False, "left_out": _reason_not_scored(result)}
-    if row["left_out"] or result.tags is None:
+    row |= {"beyond": False, "skipped": _reason_not_scored(result)}
+    if row["skipped"] or result.tags is None:
         return row
     bounds, better, beyond = result.tags.bounds, result.tags.sign > 0, False
     if calibrated and result.baseline is not None:
         row["value"] = value = _value_at_baseline_size(result)
         if math.isnan(value):
-            return row | {"left_out": "not defined at the size of its baseline"}
+            return row | {"skipped": "not defined at the size of its baseline"}
         score, scale, reason = calibrated_score(value, fresh, bounds, greater_is_better=better)
         beyond = (value - fresh) * result.tags.sign > 0.0
     else:
@@ -303,9 +304,9 @@ def _score_row(result: Result, weight: float, calibrated: bool) -> dict[str, Any
             reason = f"it has no baseline, and {reason}"
         scale = "bounds"
     if reason:
-        return row | {"left_out": reason}
+        return row | {"skipped": reason}
     reason = "" if weight > 0.0 else "its weight is 0"
-    return row | {"score": score, "scale": scale, "beyond": beyond, "left_out": reason}
+    return row | {"score": score, "scale": scale, "beyond": beyond, "skipped": reason}
 
 
 def _reason_not_scored(result: Result) -> str:

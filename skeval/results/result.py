@@ -139,20 +139,23 @@ class Result:
         Value on the published scale of the metric, or nan if it is not defined. `warnings` or
         `error` contain the reason.
     interval : tuple of (float, float), optional
-        95% interval of the expected value at these sizes, that is, of the mean over independent
-        draws of all tables, including the training data, with the same numbers of rows. If a value
-        depends on the number of rows, ``details["large_sample_value"]`` estimates its limit.
-        Metrics of privacy and utility document what their interval covers.
+        95% interval of the mean value over many independent draws of all tables (including the
+        training data) with the same numbers of rows. If a value depends on the number of rows,
+        ``details["large_sample_value"]`` estimates the value for very large tables. Metrics of
+        privacy and utility document what their interval covers.
     p_value : float, optional
         P-value of the null hypothesis that the metric documents.
     baseline : float, optional
-        Score of holdout data in place of the synthetic data.
+        Score to compare the value with. It is the score of holdout data in place of the synthetic
+        data, the score of a model that is trained on real data (for utility metrics), or the value
+        expected by chance (for metrics that compare training with holdout data).
     difference : tuple of (float, float), optional
         95% interval of value minus baseline, both at the same number of rows. It includes the noise
         of all tables, so it contains 0 if the synthetic data are as good as holdout data. The noise
         of the training data affects both values and mostly cancels.
     details : dict
-        Only aggregates and never a row of real data, as numbers, strings, lists, arrays and dicts.
+        Further numbers, strings, lists, arrays and dicts. They contain only aggregates and never a
+        row of real data.
     warnings : tuple of MetricWarning
         Information that is necessary to interpret the value.
     metric : str
@@ -174,17 +177,18 @@ class Result:
         Sentence about a count that is relevant even if no test is significant, for example the
         number of copies of training rows.
     advice : str
-        Sentence about the location of a leak and the fix, printed only if the test is significant.
-        If it requires additional searches, suites perform them, and `evaluate` of a metric performs
-        them on request.
+        Sentence about the columns in which a leak occurs and about the fix. It is printed only if
+        the test is significant. Some advice requires additional searches. Suites always perform
+        these searches, and a single metric performs them if ``evaluate`` is called with
+        ``advise=True``.
     refit : bool
-        Whether fitting the generator again with less capacity to memorize also helps. A verdict
-        recommends it once, after all advice.
+        Whether fitting the generator again with less capacity to memorize also helps. If any result
+        has this value, the verdict recommends this fix once, after all other advice.
     table : str
         Evaluated table if there are several. Empty if all tables were evaluated together.
     copies : tuple of Copies
         Number of unique training rows, texts or subjects that the synthetic data repeat, and the
-        number that is expected by chance. Verdicts use it.
+        number that is expected by chance. Verdicts use both numbers.
 
     See Also
     --------
@@ -228,7 +232,7 @@ class Result:
 
     def __repr__(self) -> str:
         if self.error:
-            return f"{self.metric} left out: {self.error}"
+            return f"{self.metric} skipped: {self.error}"
         interval = "" if self.interval is None else " ({:.4g} to {:.4g})".format(*self.interval)
         baseline = "" if self.baseline is None else f", baseline {self.baseline:.4g}"
         return f"{self.metric} {self.value:.4g}{interval}{baseline}".strip()

@@ -40,7 +40,8 @@ class SuiteResult(Mapping[str, Result]):
     results : mapping of str to Result
         Results by name in the suite.
     sizes : mapping of str to int
-        Number of rows by role.
+        Number of rows of the training, holdout and synthetic data, with the keys "train", "holdout"
+        and "synthetic".
     notices : tuple of MetricWarning
         Warnings about the tables themselves.
     provenance : Provenance, optional

@@ -120,20 +120,21 @@ class Verdict:
     ----------
     alarm : bool
         Whether any test is significant after correction for all tests. False does not mean that
-        there is no leak. If training and holdout data are not samples of the same population, this
-        difference may be the reason (see `void`).
+        there is no leak. If training and holdout data are not samples of the same population, a
+        significant test may be caused by this difference instead of a leak (see `void`).
     alarms : tuple of str
         Metrics with significant tests, most significant first.
     facts : tuple of str
         Counts, for example of copies of training rows, which are relevant even if no test is
         significant.
     not_looked_at : dict of str to Reason
-        Reasons of the metrics without a test.
+        Metrics without a test, with the reason why there is no test.
     void : tuple of str
-        Reasons why the verdict is inconclusive if no test is significant: training and holdout data
-        are not samples of one population, or share most rows; the synthetic data contain holdout
-        rows, have columns that are not in the training data, are too small, or have too many
-        missing values; or no test examined a column in which most values occur once.
+        Reasons why the verdict is inconclusive if no test is significant. They are of three kinds.
+        Training and holdout data may differ systematically or share most rows. The synthetic data
+        may contain holdout rows, columns that are not in the training data, too few rows, or too
+        many missing values. There may be a column that no test examined and in which most values
+        occur once.
     n_tests : int
         Number of distinct tests.
     level : float
@@ -148,12 +149,13 @@ class Verdict:
         Whether the synthetic data repeat more unique training rows, texts or subjects than real
         data repeat among themselves. This can be true even if no test is significant.
     outcome : {"leak found", "copies found", "inconclusive", "no leak found"}
-        "leak found" if a test is significant. Otherwise "copies found" if there are such copies, or
+        "leak found" if a test is significant. Otherwise "copies found" if `copies` is true, or
         "inconclusive" if `void` is not empty or there is no test. "no leak found" does not prove
         that there is no leak.
     advice : tuple of str, default=()
         Fixes for leaks, most significant first, and for copies. Empty if training and holdout data
-        are not samples of one population, because such advice would be wrong.
+        are not samples of one population, because the tests then do not show a leak that could be
+        fixed.
     results : SuiteResult, optional
         Results on which the verdict is based. A notebook shows them.
 

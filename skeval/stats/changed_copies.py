@@ -11,8 +11,8 @@ from scipy.stats import nbinom
 
 from skeval.stats.copied_rows import CHANCE, Copied, Repeats, count_copies, repeats_seen
 
-BLANKED = "missing cells left out"
-STRANGE = "cells that are missing or of no real row left out"
+BLANKED = "missing cells skipped"
+STRANGE = "cells that are missing or that occur in no real row skipped"
 _MAX_READ = 2 * 10**7  # maximum number of rows, times the ways to leave cells out
 _MAX_PATTERNS = 256
 _MIN_COLUMNS = 5  # in a narrower table, too many rows are equal at random
@@ -27,21 +27,21 @@ def changed_copies(
     """Find copies of training rows in which a few cells were changed."""
     if part := partial_copies(codes, n_rows):
         names, train = part
-        return f"{_names_in_words(names)} left out", train
+        return f"{_names_in_words(names)} skipped", train
     if part := repeated_copies(codes, n_rows):
         names, train = part
         where = _names_in_words(names)
-        return f"{where} left out, {_min_repeats(n_rows)} times or more in the release", train
+        return f"{where} skipped, {_min_repeats(n_rows)} times or more in the release", train
     rules: tuple[tuple[str, Callable[[], Copied | None]], ...] = (
         (BLANKED, lambda: blanked_copies(codes, n_rows, CHANCE / 4)),
         (STRANGE, lambda: strange_copies(codes, n_rows, strange, CHANCE / 4)),
-        ("any one cell left out", lambda: scattered_copies(codes, n_rows, 1, CHANCE / 4)),
-        ("any two cells left out", lambda: scattered_copies(codes, n_rows, 2, CHANCE / 4)),
+        ("any one cell skipped", lambda: scattered_copies(codes, n_rows, 1, CHANCE / 4)),
+        ("any two cells skipped", lambda: scattered_copies(codes, n_rows, 2, CHANCE / 4)),
     )
-    for left_out, rule in rules:
+    for skipped, rule in rules:
         without = rule()
         if without is not None and without.beyond_chance:
-            return left_out, without
+            return skipped, without
     return None
 
 
@@ -53,8 +53,8 @@ def partial_copies(
     codes: Mapping[str, np.ndarray], n_rows: tuple[int, ...]
 ) -> tuple[tuple[str, ...], Copied] | None:
     """Find copies of training rows in which one column was changed."""
-    # Columns that are constant in the release and not in the training data are always left out,
-    # because rows cannot agree in them. Then, each of the other columns is left out in turn. In a
+    # Columns that are constant in the release and not in the training data are always skipped,
+    # because rows cannot agree in them. Then, each of the other columns is skipped in turn. In a
     # release of new rows, the probability that any count exceeds its bound is at most 1%.
     #
     # The value of a row is the sum of random 64-bit numbers of its cells, so that a column is left
@@ -65,9 +65,9 @@ def partial_copies(
         for name, of_column in codes.items()
         if np.ptp(of_column[start:]) == 0 < np.ptp(of_column[: n_rows[0]])
     ]
-    left_out = [(*idle, name) for name in codes if name not in idle]
-    left_out = [names for names in [tuple(idle), *left_out] if 0 < len(names) < len(codes)]
-    return _most_beyond_chance(codes, n_rows, left_out)
+    skipped = [(*idle, name) for name in codes if name not in idle]
+    skipped = [names for names in [tuple(idle), *skipped] if 0 < len(names) < len(codes)]
+    return _most_beyond_chance(codes, n_rows, skipped)
 
 
 def repeated_copies(
@@ -102,14 +102,14 @@ def _min_repeats(n_rows: tuple[int, ...]) -> int:
 def _most_beyond_chance(
     codes: Mapping[str, np.ndarray],
     n_rows: tuple[int, ...],
-    left_out: list[tuple[str, ...]],
+    skipped: list[tuple[str, ...]],
     times: int = 1,
 ) -> tuple[tuple[str, ...], Copied] | None:
     """Return the columns to leave out for the most copies above the bound, or None."""
-    chance = CHANCE / max(1, len(left_out))
+    chance = CHANCE / max(1, len(skipped))
     found = [
         (names, one)
-        for names, values in zip(left_out, _without(codes, left_out), strict=True)
+        for names, values in zip(skipped, _without(codes, skipped), strict=True)
         if (one := _count_value_copies(values, n_rows, chance, times)).beyond_chance
     ]
     return max(found, key=lambda pair: (pair[1].n - pair[1].most, pair[0]), default=None)
@@ -121,7 +121,7 @@ def blanked_copies(
     """Count the unique training rows that a release repeats except for missing cells."""
     # Each row of the release is compared in the columns in which it has a value. How often
     # real rows repeat each other in these columns is estimated from their pairs. A cell is
-    # never left out because of its value, since the cells that remain would agree with real
+    # never skipped because of its value, since the cells that remain would agree with real
     # rows more often than pairs of real rows do. In many tables, rows with the same missing
     # cells are similar, and repeat each other more often than other rows do. Therefore, a
     # number above the bound is also compared with the number of holdout rows that the release
@@ -176,8 +176,8 @@ def _patterns(
     patterns, which, sizes = np.unique(marked, axis=0, return_inverse=True, return_counts=True)
     most = min(_MAX_PATTERNS, max(1, _MAX_READ // sum(n_rows)))
     chosen = np.argsort(-sizes, kind="stable")[:most]
-    left_out = [tuple(np.array(names)[patterns[i]]) for i in chosen]
-    for i, values in zip(chosen, _without(codes, left_out), strict=True):
+    skipped = [tuple(np.array(names)[patterns[i]]) for i in chosen]
+    for i, values in zip(chosen, _without(codes, skipped), strict=True):
         yield pd.factorize(values)[0], which.ravel() == i
 
 
@@ -201,11 +201,11 @@ def scattered_copies(
     """Count unique training rows that a release repeats except for any `k` cells of each row."""
     # The number expected by chance is counted among the holdout rows. The result is None without
     # holdout rows, if no column would be left, or if there are too many rows and columns.
-    left_out = list(combinations(codes, k))
-    if len(codes) <= k + 1 or len(left_out) * sum(n_rows) > _MAX_READ:
+    skipped = list(combinations(codes, k))
+    if len(codes) <= k + 1 or len(skipped) * sum(n_rows) > _MAX_READ:
         return None
     every = np.ones(n_rows[2], dtype=bool)
-    compared = ((pd.factorize(values)[0], every) for values in _without(codes, left_out))
+    compared = ((pd.factorize(values)[0], every) for values in _without(codes, skipped))
     return _beside_holdout(compared, n_rows, chance)
 
 
@@ -238,7 +238,7 @@ def _beside_holdout(
 
 
 def _without(
-    codes: Mapping[str, np.ndarray], left_out: list[tuple[str, ...]]
+    codes: Mapping[str, np.ndarray], skipped: list[tuple[str, ...]]
 ) -> Iterator[np.ndarray]:
     """Yield the values of rows without these columns."""
     rng = np.random.default_rng(0)
@@ -249,7 +249,7 @@ def _without(
         return np.asarray(np.sum(cells, axis=0, dtype=np.uint64))
 
     whole = total(codes)
-    for names in left_out:
+    for names in skipped:
         yield whole - total(names)
 
 

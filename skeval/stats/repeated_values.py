@@ -75,7 +75,7 @@ def _of_new_rows(
 ) -> np.ndarray:
     """Return how many values of single real rows new rows repeat once, twice, and so on."""
     n_rows, n_released = int(n_real.sum()), int(release.sum())
-    # the repeated values themselves are left out, and an unobserved value may be as frequent
+    # the repeated values themselves are skipped, and an unobserved value may be as frequent
     usual, n_values = np.unique((n_real + release)[~alone], return_counts=True)
     totals = np.concatenate([usual, np.arange(2, most + 2)])
     chances = chance_of_one(totals, n_rows + n_released, n_rows)

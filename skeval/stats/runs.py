@@ -9,7 +9,7 @@ from skeval.stats.distributions import log_choose
 
 def alternation_p_value(first: np.ndarray, second: np.ndarray) -> float:
     """Return the p-value of at least this number of runs in the sorted values of two samples."""
-    # Values that occur in both samples have no order and are left out. If the two samples
+    # Values that occur in both samples have no order and are skipped. If the two samples
     # have different distributions, there are fewer runs, so that the p-value is too large.
     common = np.intersect1d(first, second)
     samples = [one[~np.isin(one, common)] for one in (first, second)]

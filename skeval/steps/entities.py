@@ -308,7 +308,7 @@ def _place(
     last = bisect_left(words, (entity.end, entity.end))
     own = [text[start:end].casefold() for start, end in words[first:last]]
     compared = words_of(name)
-    if compared and compared[0] in own:  # words that are left out, such as an article, do not count
+    if compared and compared[0] in own:  # words that are skipped, such as an article, do not count
         first += own.index(compared[0])
         last = min(last, first + len(compared))
     return first, last - first

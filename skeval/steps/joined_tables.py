@@ -97,7 +97,7 @@ def drawn_rows(
 ) -> np.ndarray:
     """Return the positions of at most this number of rows, drawn at random by their roots."""
     # The number of rows that are kept per root is the same in all roles, such that the training
-    # rows are not too many. If other roles have more rows, whole roots are left out. The rows of
+    # rows are not too many. If other roles have more rows, whole roots are skipped. The rows of
     # an entity must not depend on the size of its table.
     whose = roots(context, role, table)
     if max_rows is None:

@@ -161,7 +161,7 @@ def cross_correlations(
     context: RelationalContext, role: str, join: Join, weight: Weight
 ) -> np.ndarray:
     """Return the correlations between the numbers of one side and of the other side."""
-    # Rows with a missing or infinite value are left out pair by pair. If a column does not vary,
+    # Rows with a missing or infinite value are skipped pair by pair. If a column does not vary,
     # the result is nan.
     positions, weights = link_rows(context, role, join, weight)
     kinds = [context.relations.tables[table].kinds for table in join.tables]

@@ -151,7 +151,7 @@ def scores_by_attack(
     """Return the scores of each attack, and the reasons of skipped attacks."""
     # `settings` are further arguments of `member_scores`. Models score at most `max_rows` rows, and
     # the attack by edits, which is the slowest, scores 20% of this number.
-    scored, left_out = {}, {}
+    scored, skipped = {}, {}
     for name in names:
         n_rows = max_rows if name in SAMPLED else None
         if n_rows and name == "levatt":
@@ -159,8 +159,8 @@ def scores_by_attack(
         try:
             scored[name] = member_scores(context, name, n_rows, *settings)
         except TableError as error:
-            left_out[name] = str(error)
-    return scored, left_out
+            skipped[name] = str(error)
+    return scored, skipped
 
 
 def _score_halves(

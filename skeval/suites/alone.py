@@ -125,11 +125,11 @@ def _stand_in_suite(stated: StatedTable, synthetic: pd.DataFrame) -> MetricSuite
         for name, metric in PRESETS["report"](None, None)
         if name not in own and ("text" not in metric.tags.needs or may_be)
     }
-    left_out = {name: _NOT_STATED.format(what) for name, what in _WHAT.items() if name not in own}
-    left_out |= {name: left_out.get(name, _NEEDS_TRAIN) for name in report}
+    skipped = {name: _NOT_STATED.format(what) for name, what in _WHAT.items() if name not in own}
+    skipped |= {name: skipped.get(name, _NEEDS_TRAIN) for name in report}
     named = [*own.items(), *report.items()]
-    left_out = {name: left_out[name] for name, _ in named if name in left_out}
-    return MetricSuite(named)._fit_on(_stand_in(stated, synthetic), left_out)
+    skipped = {name: skipped[name] for name, _ in named if name in skipped}
+    return MetricSuite(named)._fit_on(_stand_in(stated, synthetic), skipped)
 
 
 def metrics_of(stated: StatedTable) -> dict[str, Metric]:

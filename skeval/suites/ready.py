@@ -50,9 +50,10 @@ def make_suite(
     ----------
     preset : str, list of Metric or str, or dict of str to Metric, default="report"
         Name of a preset, or metrics. Metrics in a list are named after their classes, as in
-        ``make_pipeline``. Metrics in a dict are named by its keys. Both keep their own targets and
-        seeds. A list may also contain names of metrics without required parameters, for example
-        "ks_complement". The case of preset names is ignored. The presets are:
+        ``make_pipeline``. Metrics in a dict are named by its keys. Metrics that you pass keep their
+        own parameters, for example targets and seeds. A list may also contain names of metrics
+        without required parameters, for example "ks_complement". The case of preset names is
+        ignored. The presets are:
 
         * "report": all metrics of the report, with a selection of privacy metrics.
         * "fidelity": the main fidelity metrics.
@@ -87,7 +88,7 @@ def make_suite(
     quasi_identifiers : list of str, optional
         Columns that an attacker may know. If they are passed, the presets "report" and "privacy"
         also evaluate disclosure to such an attacker. By default, if `release` declares that the
-        training data are the whole population, its indirect identifiers are used.
+        training data are the whole population, the indirect identifiers of `release` are used.
     columns : ReportColumns, int or list of str, or mapping of str to any of them, optional
         Columns that the metrics of the preset "report" use, as in :func:`report`. With `schema`,
         the same choice for each table, or a mapping from table names to choices.

@@ -184,9 +184,9 @@ def _subject_attacks(schema: RelationalSchema) -> Named:
 
 def _subjects(schema: RelationalSchema) -> Named:
     """Return the subject metrics of the report: a few tests for different kinds of leaks."""
-    left_out = ("subject_dcr_overfitting", "subject_anonymeter")
+    skipped = ("subject_dcr_overfitting", "subject_anonymeter")
     every = [*_subject_screens(schema), *_subject_attacks(schema)]
-    return [(name, metric) for name, metric in every if not name.startswith(left_out)]
+    return [(name, metric) for name, metric in every if not name.startswith(skipped)]
 
 
 def _screens(schema: RelationalSchema) -> Named:

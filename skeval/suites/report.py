@@ -138,9 +138,10 @@ def report(
         metrics that require a holdout are skipped. ``report(train, synthetic, path)`` is equivalent
         to ``report(train, None, synthetic, path)``.
     synthetic : table of shape (n_synthetic, n_columns), or mapping of str to table
-        Synthetic data. If train is one table, a mapping contains two or more candidates by name,
-        and the report compares them. If train consists of several tables, a mapping of names to
-        such mappings has the same effect.
+        Synthetic data. To compare several synthetic tables (candidates) in one report, pass a
+        mapping of two or more names to tables. If `train` consists of several tables, each
+        candidate is a mapping of table names to tables, and `synthetic` is a mapping of candidate
+        names to candidates.
     path : str or Path
         File to write. The ending is ``.pdf``, or ``.html`` or ``.htm`` for an HTML page. An
         existing file is replaced only when the report is complete.
@@ -154,7 +155,7 @@ def report(
         Sensitive column of the fairness metrics.
     groups : str, optional
         Column that identifies rows that belong together, such as the rows of one subject. It
-        replaces the parameter of :class:`~skeval.MetricSuite`.
+        overrides the parameter `groups` of the suite.
     columns : ReportColumns, int or list of str, or mapping of str to any of them, optional
         Columns that each section uses. An int or a list applies to every section. With several
         tables, the choice applies to each table unless a mapping contains a choice for each table.
@@ -164,7 +165,8 @@ def report(
         Maximum numbers of training and holdout rows, which are sampled at random. With several
         tables, one number applies to each table unless a mapping contains a number for each table.
         Metrics of a single table then also use at most n_max_train synthetic rows. The default for
-        several tables is 5,000 rows per role. Keys, links and subjects are evaluated on all rows.
+        several tables is 5,000 training, holdout and synthetic rows. Keys, links and subjects are
+        evaluated on all rows.
     schema : TableSchema, RelationalSchema, mapping, SDV's Metadata or "accept", optional
         Types of the columns by name. Other types are inferred from the training data. With
         "accept", integers with three to twelve distinct values are treated as categories. With
@@ -178,8 +180,8 @@ def report(
     n_jobs : int or None, default=-1
         Number of threads of a preset, as in joblib. -1 uses all cores.
     progress : bool or "lines", default=True
-        Whether to show progress in a terminal or notebook. With "lines", progress is also printed
-        as lines on standard error elsewhere.
+        Whether to show progress in a terminal or notebook. With "lines", progress is also shown
+        without a terminal or notebook, as lines on standard error.
 
     Returns
     -------

@@ -92,19 +92,20 @@ class MetricSuite(FeatureNames, _BaseComposition):
     Parameters
     ----------
     metrics : list of (str, Metric), or dict of str to Metric
-        Names and metrics. Names must be unique and must not contain a double underscore. A nested
-        suite can replace a metric: the names of its results are then such as "leaks/dcr", and the
-        names of its parameters are such as "leaks__dcr__random_state". "passthrough" in place of a
-        metric disables the metric.
+        Names and metrics. Names must be unique and must not contain a double underscore. A suite
+        can also contain another suite in place of a metric. The results of a nested suite have
+        names such as "leaks/dcr", and its parameters have names such as "leaks__dcr__random_state".
+        "passthrough" in place of a metric disables the metric.
     n_jobs : int, optional
         Number of threads, as in joblib: None uses one thread unless a
         :class:`joblib.parallel_config` differs, and -1 uses all cores. This is the number of
-        metrics that run at the same time. Idle cores, for example when only one metric is left,
-        help in neighbor searches. The values do not depend on the number of threads.
+        metrics that run at the same time. If fewer metrics than cores are running, neighbor
+        searches use the idle cores. The values do not depend on the number of threads.
     on_error : {"warn", "raise"}, default="warn"
         Whether a metric that raises an error is reported as failed with a warning, or stops the
-        evaluation. The warning quotes only errors of skeval. For other exceptions it contains the
-        name of the class, because their messages may quote real data.
+        evaluation. If skeval raised the error, the warning contains its message. For all other
+        exceptions, the warning contains only the name of the class, because the message may quote
+        real data.
     check_holdout : bool, default=True
         Whether fit checks if training and holdout data can be distinguished. The check is performed
         once, and only if a metric compares the two. If they can be distinguished, such comparisons
@@ -120,16 +121,18 @@ class MetricSuite(FeatureNames, _BaseComposition):
         metrics if `n_jobs` is greater than one. A metric that exceeds it is stopped and reported as
         failed.
     max_rows : int, optional
-        Maximum number of rows per role for tables larger than memory. Metrics that cannot be
-        computed in parts use one random sample of this size. The default is 50,000. Tables in
-        memory are used completely.
+        Maximum number of rows that are sampled from each table that is larger than memory. Metrics
+        that cannot process such a table in parts use one random sample of this size. The default is
+        50,000. Tables in memory are used completely.
     space : "gower", "euclidean" or transformer, optional
-        Space of all metrics that have the parameter `space`. It replaces their values. A
-        transformer is fitted on training and holdout data together, unless it is already fitted. In
-        spaces other than "gower", areas of accumulated distances use ``scale="observed"``.
+        Space for the distances of all metrics that have the parameter `space`. It overrides the
+        value that was passed to each metric. A transformer is fitted on training and holdout data
+        together, unless it is already fitted. In spaces other than "gower", metrics of accumulated
+        distances, such as :class:`~skeval.privacy.MinimumDistanceAccumulation`, use
+        ``scale="observed"``.
     optional : tuple of str, default=()
-        Inputs, such as "text". Metrics that require one of them are skipped silently if it is
-        missing.
+        Names of inputs, such as "text". If one of these inputs is missing, metrics that require it
+        are skipped silently.
     schema : TableSchema, RelationalSchema or mapping, optional
         Schema that fit uses if it receives none.
     groups : str, optional
@@ -155,9 +158,11 @@ class MetricSuite(FeatureNames, _BaseComposition):
 
     Notes
     -----
-    A nested suite contributes its metrics, its `optional`, its `space` if the outer suite has none,
-    and its `schema` if there is no other. For all other settings, the outer suite is used. ``one +
-    other`` is a suite with the metrics of both and the settings of the first.
+    The metrics and the `optional` inputs of a nested suite are added to the outer suite. Metrics of
+    a nested suite use the `space` of the nested suite unless the outer suite has a `space`. The
+    `schema` of a nested suite is used only if neither `fit` nor the outer suite has one. All other
+    parameters of a nested suite are ignored. ``one + other`` is a suite with the metrics of both
+    and the settings of the first.
 
     Examples
     --------
@@ -329,7 +334,7 @@ class MetricSuite(FeatureNames, _BaseComposition):
         independent = independent_rows(context, self.groups)
         fitted: dict[str, Metric] = {}
         skipped: dict[str, str] = {}
-        left_out: dict[str, Result] = {}
+        skipped_results: dict[str, Result] = {}
         with sharing(self.n_jobs):
             for name, metric, optional in self._parts():
                 try:
@@ -339,7 +344,7 @@ class MetricSuite(FeatureNames, _BaseComposition):
                     reason = _unmet_need(unmet)
                     skipped[name] = reason.reason
                     if set(optional).isdisjoint(metric.unmet_needs(context)):
-                        left_out[name] = _skipped_result(metric, reason)
+                        skipped_results[name] = _skipped_result(metric, reason)
             is_checked = self.check_holdout and any(map(_contrasts, fitted.values()))
             if is_checked:
                 context.notices += shift_notices(independent)
@@ -351,8 +356,8 @@ class MetricSuite(FeatureNames, _BaseComposition):
         if is_checked:
             context.notices += unnoticed_shift_notices(independent)
         context.notices += unread_texts(context, [getattr(one, "space", None) for one in kinds])
-        self._names = [n for n, _ in self.all_metrics if n in fitted or n in left_out]
-        self._left_out = left_out
+        self._names = [n for n, _ in self.all_metrics if n in fitted or n in skipped_results]
+        self._skipped_results = skipped_results
         self.skipped_ = skipped
         self.metrics_, self.context_ = fitted, context
         return self
@@ -433,7 +438,7 @@ class MetricSuite(FeatureNames, _BaseComposition):
         score = float(scorer.aspects(result).loc[chosen, "score"])
         if np.isnan(score):
             frame = scorer.frame(result)
-            of_it = frame.loc[frame["aspect"] == chosen, ["metric", "left_out"]]
+            of_it = frame.loc[frame["aspect"] == chosen, ["metric", "skipped"]]
             why = "; ".join(f"{name}: {reason}" for name, reason in of_it.to_numpy())
             warnings.warn(MetricWarning(f"{chosen} has no score: {why}."), stacklevel=2)
         return score
@@ -498,20 +503,20 @@ class MetricSuite(FeatureNames, _BaseComposition):
             }
         return comparison_of(results, variations)
 
-    def _fit_on(self, context: Context, left_out: Mapping[str, str]) -> Self:
-        """Use a context in place of real tables. `left_out` contains reasons to skip metrics."""
+    def _fit_on(self, context: Context, skipped: Mapping[str, str]) -> Self:
+        """Use a context in place of real tables. `skipped` contains reasons to skip metrics."""
         self.metrics_ = {
             name: in_space(metric, self.space).fit_context(context)
             for name, metric in self.all_metrics
-            if name not in left_out
+            if name not in skipped
         }
-        self._left_out = {
+        self._skipped_results = {
             name: _skipped_result(metric, Unmet(why, next(iter(metric.unmet_needs(context)), "")))
             for name, metric in self.all_metrics
-            if (why := left_out.get(name))
+            if (why := skipped.get(name))
         }
         self._names = [name for name, _ in self.all_metrics]
-        self.skipped_, self.context_ = dict(left_out), context
+        self.skipped_, self.context_ = dict(skipped), context
         return self
 
     def _context_with(self, synthetic: Any) -> Context:
@@ -538,7 +543,7 @@ class MetricSuite(FeatureNames, _BaseComposition):
             parallel = Parallel(n_jobs=cores.n, backend="threading")
             calls = (delayed(here)(*pair, cores) for pair in self.metrics_.items())
             measured = dict(zip(self.metrics_, parallel(calls), strict=True))
-        results = {name: measured.get(name) or self._left_out[name] for name in self._names}
+        results = {name: measured.get(name) or self._skipped_results[name] for name in self._names}
         for notice in [*failures, *context.notices, *property_warnings(results)]:
             warnings.warn(notice, stacklevel=3)
         sizes = {

@@ -39,10 +39,10 @@ class RelationalSchema:
     for example people, companies or patients. The rows of a *dependent* table belong to a subject
     through a path of foreign keys. A *reference* table contains public data such as a list of
     airports. Roles that are not specified are inferred if there is only one possibility. A single
-    table is a subject. If one table has no foreign keys and every other table leads to it in
-    exactly one way, this table is the subject and the others depend on it. If subjects are
-    specified, all tables that lead to them depend on them. Other tables have no role, and metrics
-    that require their role cannot be evaluated.
+    table is a subject. If one table has no foreign keys and exactly one path of foreign keys leads
+    to it from every other table, this table is the subject and the others are dependent. If
+    subjects are specified, all tables from which foreign keys lead to a subject are dependent.
+    Other tables have no role, and metrics that require their role cannot be evaluated.
 
     Parameters
     ----------

@@ -54,7 +54,7 @@ class TableSchema:
 
     The types are `continuous` (numbers, durations in seconds), `categorical`, `boolean`,
     `datetime`, `text` (free text) and `id` (keys). Distances and distributions ignore `text` and
-    `id` columns, which :attr:`left_out` lists.
+    `id` columns, which :attr:`skipped` lists.
 
     Strings that are all numbers are inferred as `continuous`. However, if a string has leading
     zeros ("007") or is an integer beyond 2**53, the strings are codes. Columns with two distinct
@@ -138,7 +138,7 @@ class TableSchema:
         return self.columns("continuous", "categorical", "boolean", "datetime")
 
     @property
-    def left_out(self) -> list[str]:
+    def skipped(self) -> list[str]:
         """Names of the text and ID columns, which distances and distributions ignore."""
         return self.columns("text", "id")
 

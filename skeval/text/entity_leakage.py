@@ -99,8 +99,9 @@ class EntityLeakage(CorpusMetric, ClaimTested):
     Notes
     -----
     Each distinct entity counts once, however often the synthetic texts repeat it. Case, spaces and
-    marks at the ends do not matter. With E the synthetic texts' entities, and R(T), R(H) the rare
-    ones that train and that the holdout alone mentions,
+    marks at the ends do not matter. Let E be the entities of the synthetic texts, R(T) the rare
+    entities that occur in the training texts and not in the holdout texts, and R(H) the rare
+    entities that occur only in the holdout texts. Then
 
     .. math:: \mathrm{value} = \frac{|E \cap R(T)|}{|E|}, \qquad
         \mathrm{phantoms} = \frac{|E \cap R(H)|}{|E|}
@@ -109,16 +110,16 @@ class EntityLeakage(CorpusMetric, ClaimTested):
     documents, all assignments of documents to the training data are equally likely if no document
     was learned. The test compares the weighted fraction of training entities among the repeated
     rare entities with random assignments. The weight of an entity is the logarithm of the
-    likelihood ratio of a leak. The weight is lower if the two texts are similar in their other
-    words, because a common subject explains the match. It is also lower if many other entities
-    contain its words, and if the texts share further entities. A single word that is not an address
-    or a number has the lowest weight. Four weightings are tested together, for any name, for names
-    with a word that occurs in no other text, for names that only consist of such words, and for
-    names whose words also occur in lower case. The strongest result counts. The weights do not
-    depend on the labels. If a document contains many entities, each weight is reduced with the
-    square root of their number. The p-value is one-sided, and it is exact if rows that belong
-    together are permuted together (`group`). If an author occurs in both tables, the documents are
-    not a sample of authors, so such authors are skipped with a warning.
+    likelihood ratio of a leak. The weight is lower if the synthetic text and the real text are
+    similar in their other words, because a common subject explains the match. It is also lower if
+    many other entities contain its words, and if the texts share further entities. A single word
+    that is not an address or a number has the lowest weight. Four weightings are tested together,
+    for any name, for names with a word that occurs in no other text, for names that only consist of
+    such words, and for names whose words also occur in lower case. The strongest result counts. The
+    weights do not depend on the labels. If a document contains many entities, each weight is
+    reduced with the square root of their number. The p-value is one-sided, and it is exact if rows
+    that belong together are permuted together (`group`). If an author occurs in both tables, the
+    documents are not a sample of authors, so such authors are skipped with a warning.
 
     A phrase around a common name can be as revealing as a rare name. Phrases are tested in the same
     way, with all window sizes together. The p-value is the smaller of the p-value of entities
@@ -127,10 +128,10 @@ class EntityLeakage(CorpusMetric, ClaimTested):
     rare training and holdout entities that are repeated (``recall``). ``epsilon`` contains lower
     bounds on epsilon for one document or group, as in :class:`skeval.privacy.ExactMatchShare`,
     based on documents with a rare entity that is repeated. ``syneval`` contains the numbers that
-    SynEval prints. These are the number of entities (`total_entities`) divided by the number of
-    words (`avg_entity_density`), the distinct entities by type (`total`, `density`), and the
-    percentage of training entities that are repeated. Their `risk_level` is high if a density is
-    above 0.1 or an overlap is above 50%.
+    SynEval prints. These are the number of entities (`total_entities`), this number divided by the
+    number of words (`avg_entity_density`), the distinct entities by type (`total`, `density`), and
+    the percentage of training entities that are repeated. Their `risk_level` is high if a density
+    is above 0.1 or an overlap is above 50%.
 
     If `n_max_texts` is set, the value refers to the sample, in which more entities are rare and
     fewer entities are matched. ``standard_error`` is the standard error of the value. The interval

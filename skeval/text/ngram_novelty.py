@@ -24,17 +24,17 @@ from skeval.utils.parameters import Count
 class NGramNovelty(TextScreen):
     r"""Fraction of n-grams of the synthetic texts that do not occur in the training texts.
 
-    All texts contain phrases that others have used. A model that has memorized its texts uses
-    phrases of training texts more often than phrases of other texts. The baseline is the fraction
-    of n-grams that do not occur in the holdout. A value below the baseline indicates memorization,
-    even if no text and no long passage is repeated. The score ranges from 0 (all n-grams occur) to
-    1 (all are new). Higher is better.
+    All texts contain phrases that also occur in other texts. A model that has memorized its texts
+    uses phrases of training texts more often than phrases of other texts. The baseline is the
+    fraction of n-grams that do not occur in the holdout. A value below the baseline indicates
+    memorization, even if no text and no long passage is repeated. The score ranges from 0 (all
+    n-grams occur) to 1 (all are new). Higher is better.
 
     Parameters
     ----------
     n : int, default=5
-        Number of words. For small n, all phrases are known. For large n, only copied passages are
-        known.
+        Number of words. For small n, nearly all phrases occur in the training texts. For large n,
+        only copied passages occur there.
 
     Warnings
     --------

@@ -32,11 +32,11 @@ _N_HALVINGS = 5  # number of random halves of each table
 class TextPRD(CurveMetric):
     r"""Precision and recall of texts, based on clusters of their vectors.
 
-    A generator may write types of texts that do not occur (low precision), or omit types that occur
-    (low recall). Texts are converted to vectors, and real and synthetic texts are clustered
-    together. The fractions of training and synthetic texts in the clusters give a curve of
-    precision and recall. The score ranges from 0 (no common clusters) to 1 (equal fractions).
-    Higher is better.
+    A generator may write types of texts that do not occur in the real data (low precision), or it
+    may miss types of texts that do occur (low recall). Texts are converted to vectors, and real and
+    synthetic texts are clustered together. The fractions of training and synthetic texts in the
+    clusters give a curve of precision and recall. The score ranges from 0 (no common clusters) to 1
+    (equal fractions). Higher is better.
 
     Parameters
     ----------
@@ -55,8 +55,8 @@ class TextPRD(CurveMetric):
     n_angles : int, default=1001
         Number of points of the curve.
     beta : float, default=8
-        Weight above 1 of recall relative to precision in one F score, and of precision relative to
-        recall in the other.
+        Must be above 1. In the first F score, recall counts `beta` times as much as precision. In
+        the second F score, precision counts `beta` times as much as recall.
     headline : {"f_beta", "auc", "frontier"}, default="f_beta"
         The value: the mean of both F scores, the area under the curve, or the area under the
         frontier of divergences, which MAUVE reports.

@@ -126,9 +126,9 @@ def copies_in_words(k: int, n: int, alone: int, verb: str) -> str:
     """Return the number of copies in words, or an empty string."""
     if not k:
         return ""
-    unique = {0: "", k: ", all of them unique there"}.get(
-        alone, f", {alone:,} of them unique there"
-    )
+    which = "all" if alone == k else f"{alone:,}"
+    unique = f", and {which} of these training texts {'is' if alone == 1 else 'are'} unique"
     if k == 1:
-        unique = ", unique there" if alone else ""
+        unique = ", which is unique"
+    unique = f"{unique} in the training data" if alone else ""
     return f"{k:,} of {format_count(n, 'distinct synthetic text')} {verb} a training text{unique}."

@@ -49,8 +49,8 @@ class CalibrationPreservation(SeveralModels):
         The categorical column to predict. With two labels, the probability of the positive label is
         evaluated. With more labels, the probability of the predicted label is evaluated.
     estimators : None, str, estimator or list of these, default=None
-        The models, as in :class:`TSTR`, with `predict_proba`. The value is the mean over models.
-        None is xgboost.
+        The models, as in :class:`TSTR`, with `predict_proba`. The value is the mean over models. If
+        None, xgboost is used.
     n_bins : int, default=10
         Number of bins, with similar numbers of holdout rows.
     task : {"auto", "binary", "multiclass"}, default="auto"
@@ -90,9 +90,9 @@ class CalibrationPreservation(SeveralModels):
     expected ECE of each model for this number of rows if all its probabilities were correct. The
     intervals include this effect, so they are wide if there are few holdout rows. In simulations,
     they contain the true difference of two fixed models in 87% of cases or more, mostly above 93%,
-    whereas bootstrap quantiles may contain it in no case. The intervals do not include the
-    randomness of training. For two tables from the same distribution, the interval of the
-    difference contained 0 in 92% of cases or more.
+    whereas intervals from bootstrap quantiles may never contain the true difference. The intervals
+    do not include the randomness of training. For two tables from the same distribution, the
+    interval of the difference contained 0 in 92% of cases or more.
 
     References
     ----------

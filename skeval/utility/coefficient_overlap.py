@@ -204,7 +204,7 @@ class CoefficientOverlap(TargetMetric):
             **compared_coefficients(design.names, train, synthetic, overlaps),
             ceiling=fresh_overlap(train.n_rows, synthetic.n_rows, z, "sem", self.clip),
             references=design.references,
-            left_out=design.left_out,
+            skipped=design.skipped,
             n_rows=n_rows,
             n_dropped={role: context.n_rows(role) - n for role, n in n_rows.items()},
         )
@@ -302,8 +302,8 @@ def _warnings(
 ) -> tuple[MetricWarning, ...]:
     """Warn about skipped features, and about coefficients missing from the synthetic regression."""
     warnings: list[MetricWarning] = []
-    if design.left_out:
-        parts = "; ".join(f"{name} ({why})" for name, why in design.left_out.items())
+    if design.skipped:
+        parts = "; ".join(f"{name} ({why})" for name, why in design.skipped.items())
         warnings.append(
             ConstantColumnWarning(f"features skipped because of the training data: {parts}.")
         )

@@ -62,7 +62,7 @@ class Design:
     used: tuple[int, ...]
     dates: frozenset[str]
     levels: dict[int, Levels] = field(default_factory=dict)
-    left_out: dict[str, str] = field(default_factory=dict)
+    skipped: dict[str, str] = field(default_factory=dict)
     spec: Any = None
     columns: tuple[str, ...] = ()
     reason: str = ""
@@ -150,19 +150,19 @@ def design_of(context: Context, question: Question, formula: str | None = None) 
     # levels of enough rows. Only rows with a value of every used feature count.
     problem, train = problem_of(context, question), rows_of_role(context, "train", question)
     dates = frozenset(context.schema.columns("datetime"))
-    left_out: dict[str, str] = {}
+    skipped: dict[str, str] = {}
     while True:
-        used = tuple(j for j, name in enumerate(problem.features) if name not in left_out)
-        design = Design(problem, used, dates, left_out=left_out)
+        used = tuple(j for j, name in enumerate(problem.features) if name not in skipped)
+        design = Design(problem, used, dates, skipped=skipped)
         design, unfit = _with_levels(design, train)
         if not unfit:
             break
-        left_out = {**left_out, **unfit}
+        skipped = {**skipped, **unfit}
     if formula is None or design.reason:
         lacking = "" if used else f"no column is left to regress {problem.target} on."
         return replace(design, reason=design.reason or lacking)
-    if left_out:
-        said = "; ".join(f"{name} ({why})" for name, why in left_out.items())
+    if skipped:
+        said = "; ".join(f"{name} ({why})" for name, why in skipped.items())
         return replace(design, reason=f"the training data do not support the formula: {said}.")
     return _with_formula(design, formula, train)
 
@@ -263,7 +263,7 @@ def _formula_matrices(formula: Any, text: str, frame: pd.DataFrame) -> Any:
     from formulaic.errors import FormulaicError
 
     try:
-        with np.errstate(all="ignore"):  # rows with the logarithm of 0 are left out
+        with np.errstate(all="ignore"):  # rows with the logarithm of 0 are skipped
             return formula.get_model_matrix(frame, context={}, na_action="ignore", output="pandas")
     except FormulaicError as error:
         raise InvalidParameterError(

@@ -38,7 +38,7 @@ class _Efficacy(ModelMetric):
     random_state : int, default=0
         Seed of models, folds, drawn rows and bootstrap.
     estimator : None, str or estimator, default=None
-        The model, as in :class:`TSTR`. None is xgboost.
+        The model, as in :class:`TSTR`. If None, xgboost is used.
     ratio : float, default=1.0
         Number of synthetic rows to add per training row. If there are too few, all are added.
     threshold : {"out-of-fold", "train"}, default="out-of-fold"

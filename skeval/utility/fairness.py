@@ -55,7 +55,8 @@ class _GroupMetric(SeveralModels):
         The positive label, that is, the favorable or unfavorable outcome. The default is the same
         as in :class:`TSTR`.
     estimators : None, str, estimator or list of these, default=None
-        The models, as in :class:`TSTR`. The value is the mean over models. None is xgboost.
+        The models, as in :class:`TSTR`. The value is the mean over models. If None, xgboost is
+        used.
     sensitive : str
         The column that defines the groups. Missing values are a separate group. Numerical and
         datetime columns with more than 10 values are cut at training quantiles. Otherwise each
@@ -63,7 +64,8 @@ class _GroupMetric(SeveralModels):
     include_sensitive : bool, default=True
         Whether models may use the sensitive column if it is among the features.
     min_cell : int, default=5
-        Minimum number of holdout rows of a rate. Other rates are skipped with a warning.
+        Minimum number of holdout rows from which a rate is computed. Rates of fewer rows are
+        skipped with a warning.
     n_bins : int, default=4
         Number of groups into which a numerical sensitive column is cut.
     """
@@ -242,12 +244,13 @@ default="demographic_parity"
     :class:`TSTR`. Synthetic data that represent the real data well have the gap of TRTR, not a gap
     of 0.
 
-    Noise separates equal rates. For example, with 5 equal groups of 100 rows each, the gap is 0.11
-    on average. The interval corrects for this, whereas bootstrap quantiles do not. In simulations,
-    the interval contains the true gap of the fitted model in 93% of cases or more, and the interval
-    of the difference contains the true difference in 88% or more. Both intervals refer to these two
-    models and do not include the randomness of training. For two tables from the same distribution,
-    the interval of the difference excluded 0 in up to 28% of cases.
+    Because of noise, the observed rates differ even if the true rates are equal. For example, with
+    5 groups of 100 rows each and equal true rates, the gap is 0.11 on average. The interval
+    corrects for this, whereas bootstrap quantiles do not. In simulations, the interval contains the
+    true gap of the fitted model in 93% of cases or more, and the interval of the difference
+    contains the true difference in 88% or more. Both intervals refer to these two models and do not
+    include the randomness of training. For two tables from the same distribution, the interval of
+    the difference excluded 0 in up to 28% of cases.
 
     Groups with fewer than 10 training or holdout rows are pooled as "(rare groups)".
 

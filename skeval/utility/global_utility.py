@@ -30,7 +30,7 @@ _WIDE = 40  # number of predictors from which smaller trees are used
 
 @declared
 class GlobalUtility(Metric):
-    r"""Fraction of the score of real data that models reach for every column.
+    r"""Scores of models for every column, relative to models trained on real data.
 
     The future use of a published table is not known. Therefore each column is predicted from all
     other columns, by a model trained on synthetic rows and by the same model trained on real rows.
@@ -46,7 +46,7 @@ class GlobalUtility(Metric):
         Columns to predict. If None, all measurable columns except the primary key are used, or a
         sample of `max_targets` columns. An int selects the first columns.
     estimator : None, str or estimator, default=None
-        The model, as in :class:`TSTR`. None is "xgboost", which uses 30 trees of depth 4 and 32
+        The model, as in :class:`TSTR`. If None, "xgboost" is used with 30 trees of depth 4 and 32
         bins for more than 40 predictors. The metric fits two models per column. The models of real
         rows are reused for further synthetic tables.
     max_targets : int or None, default=40
@@ -54,7 +54,7 @@ class GlobalUtility(Metric):
         None, all columns are used.
     max_labels : int, default=50
         Maximum number of labels of a categorical target. Columns with more labels are listed in
-        ``details["left_out"]``. Each label requires a separate model.
+        ``details["skipped"]``. Each label requires a separate model.
     tolerance : float, default=0.01
         Minimum error, as a fraction of the column's training standard deviation. Smaller errors are
         increased to this value, because the ratio of errors near 0 is not informative if other
@@ -105,11 +105,11 @@ class GlobalUtility(Metric):
 
     If targets are sampled, a warning and ``details["sampled"]`` report the number of columns, and
     the value estimates the mean over all columns. The squared standard error of a mean of a sample
-    without replacement is added to the squared half-widths of the interval. In four tables of 56 to
-    150 columns, including digits, with 24 targets and two generators, the smaller trees for wide
-    tables changed values by at most 0.014 and single ratios by 0.02 to 0.05 (root mean square), in
-    a quarter to a fifteenth of the time. Trees that use half of the columns at each level changed
-    ratios by up to 0.07.
+    without replacement is added to the squared half-widths of the interval. The smaller trees for
+    wide tables were compared with the larger trees in four tables of 56 to 150 columns, including
+    digits, with 24 targets and two generators. They changed values by at most 0.014 and single
+    ratios by 0.02 to 0.05 (root mean square), and they needed a quarter to a fifteenth of the time.
+    Trees that use half of the columns at each level changed ratios by up to 0.07.
 
     Also check the scores of models trained on real rows.
 
@@ -148,15 +148,15 @@ class GlobalUtility(Metric):
     random_state: Seed = 0
 
     def _compute(self, context: Context) -> Result:
-        pairs, left_out = {}, []
+        pairs, skipped = {}, []
         every, drawn = self._questions(context), self._draw_questions(context)
         for question in drawn:
             if n_labels(context, question) > self.max_labels:
-                left_out.append(question.target)
+                skipped.append(question.target)
             elif not unanswerable(context, question):
                 pairs[question.target] = self._pair(context, question)
-        names = f"skipped, because the number of labels exceeds max_labels: {', '.join(left_out)}."
-        said: list[MetricWarning] = [DegenerateInputWarning(names)] if left_out else []
+        names = f"skipped, because the number of labels exceeds max_labels: {', '.join(skipped)}."
+        said: list[MetricWarning] = [DegenerateInputWarning(names)] if skipped else []
         sampled: dict[str, Any] = {}
         if len(drawn) < len(every):
             text = (
@@ -169,7 +169,7 @@ class GlobalUtility(Metric):
             n_total=len(every),
             greater_is_better=True,
             warnings=tuple(said),
-            left_out=left_out,
+            skipped=skipped,
             by_column={
                 name: {
                     "scoring": pair["scoring"],

@@ -72,7 +72,7 @@ class FeatureImportanceAgreement(ScoredMetric):
         "roc_auc", "average_precision", "log_loss" or "brier" for labels; "mse", "rmse", "mae" or
         "r2" for numbers. "auto" is "roc_auc", for numbers "r2".
     estimator : None, str or estimator, default=None
-        The model, as in :class:`TSTR`; None is "xgboost".
+        The model, as in :class:`TSTR`; If None, "xgboost" is used.
     n_permutations : int, default=5
         Times that each column is shuffled.
     max_rows : int or None, default=2_000

@@ -49,7 +49,7 @@ class TargetMetric(Metric):
         categorical columns, and regression for other numerical and datetime columns.
     pos_label : str, bool or float, optional
         The positive label of a binary task. The default is true, the larger number, or the category
-        that train has less often.
+        that is less frequent in the training data.
     features : list of str or int, optional
         Columns used for the prediction. If None, all other measurable columns except the primary
         key are used.
@@ -168,11 +168,11 @@ class SeveralModels(ModelMetric):
     Parameters
     ----------
     estimators : None, str, estimator or list of these, default=None
-        The models. The value is their mean. None is "xgboost" with 100 trees of depth 6, which uses
-        categories and missing values directly. Other names are "linear", "tree", "forest",
-        "neighbors", "bayes" and "mlp". An estimator receives standardized and one-hot encoded
-        columns. A Pipeline receives the table of features with numbers as float64 and categories as
-        strings.
+        The models. The value is their mean. If None, "xgboost" is used with 100 trees of depth 6,
+        which uses categories and missing values directly. Other names are "linear", "tree",
+        "forest", "neighbors", "bayes" and "mlp". An estimator receives standardized and one-hot
+        encoded columns. A Pipeline receives the table of features with numbers as float64 and
+        categories as strings.
     n_repeats : int, default=1
         Number of times that each model is fitted with a different seed. The values are means.
     """

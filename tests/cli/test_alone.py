@@ -18,7 +18,7 @@ def test_the_command(folder, run):
     assert code == 0
     assert "boundary_adherence" in out
     assert (
-        "left out: it compares with real rows or their statistics, and no real data were given."
+        "skipped: it compares with real rows or their statistics, and no real data were given."
         in " ".join(out.split())
     )
     assert "Privacy could not be tested: no real rows were given." in out

@@ -59,7 +59,7 @@ def test_whole_populations(folder, run):
     assert code == 0
     said = " ".join(out.split())
     assert re.search(
-        r"membership.* left out: infers who is in the training data, which is known", said
+        r"membership.* skipped: infers who is in the training data, which is known", said
     )
     assert not SuiteResult.from_json("s.json")["identity_disclosure"].error
 

@@ -55,7 +55,7 @@ def test_long_names_are_broken_and_nothing_is_cut(printed: Any) -> None:
     assert "".join(lines).count("digit_1") <= 1
 
 
-def test_properties_and_what_was_left_out(printed: Any) -> None:
+def test_properties_and_what_was_skipped(printed: Any) -> None:
     results = {
         "column_shapes/ks": Result(0.9, baseline=0.95, details={"columns": {"a": 0.9}}),
         "dcr": Result(float("nan"), error="compares against holdout rows, and none were given."),
@@ -65,7 +65,7 @@ def test_properties_and_what_was_left_out(printed: Any) -> None:
     }
     lines = printed(SuiteResult(results))
     assert any("property" in line for line in lines)
-    assert any(line.startswith("dcr, dcr_share left out: compares against") for line in lines)
+    assert any(line.startswith("dcr, dcr_share skipped: compares against") for line in lines)
 
 
 def test_an_outcome_has_a_color_on_a_terminal_that_wants_it(

@@ -120,7 +120,7 @@ def test_small_groups_are_pooled():
     assert result.details["columns"]["(small groups)"] == alone
 
 
-def test_a_pool_that_is_small_too_is_left_out():
+def test_a_pool_that_is_small_too_is_skipped():
     table = TRAIN.assign(g=["a"] * 390 + ["b"] * 6 + ["c"] * 4)
     result = ByGroup(KSComplement(), "g", min_size=20).fit(table).evaluate(table)
     assert list(result.details["columns"]) == ["a"]

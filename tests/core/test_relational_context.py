@@ -97,7 +97,7 @@ def test_schemas_of_another_kind_are_refused(halves, schema):
         RelationalContext.of(halves[0], schema=schema)
 
 
-def test_tables_that_the_schema_does_not_name_are_left_out():
+def test_tables_that_the_schema_does_not_name_are_skipped():
     data = make_relational(20)
     schema = RelationalSchema(["people"], {"people": "person"})
     context = RelationalContext.of(dict(data), schema=schema)

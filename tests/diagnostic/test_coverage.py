@@ -133,7 +133,7 @@ def test_categories_by_hand(train, synthetic, value):
     assert score(CategoryCoverage(), train, synthetic) == pytest.approx(value)
 
 
-def test_rare_categories_can_be_left_out(warned):
+def test_rare_categories_can_be_skipped(warned):
     assert score(CategoryCoverage(min_count=2), A, B) == 1.0
     with warned("no score for x: no category has 4 training rows"):
         assert np.isnan(score(CategoryCoverage(min_count=4), A, B))

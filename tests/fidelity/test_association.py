@@ -84,7 +84,7 @@ def test_lost_association_counts_in_full():
     assert result.value > 0.95
 
 
-def test_constant_columns_of_train_are_left_out_and_named():
+def test_constant_columns_of_train_are_skipped_and_named():
     train = pd.DataFrame({"a": list("xxyy") * 5, "b": list("pqpq") * 5, "k": ["same"] * 20})
     with warns(ConstantColumnWarning):
         result = PhikMatrixDifference().fit(train).evaluate(train)
@@ -104,7 +104,7 @@ def test_no_measurable_column():
         assert np.isnan(PhikMatrixDifference().fit(train).score(train))
 
 
-def test_missing_values_are_left_out_pair_by_pair():
+def test_missing_values_are_skipped_pair_by_pair():
     train = pd.DataFrame({"a": list("xxyy") * 10, "b": list("ppqq") * 10})
     holed = train.copy()
     holed.loc[::5, "a"] = None
@@ -364,7 +364,7 @@ def test_eta_needs_a_category_and_a_number():
 
 
 @pytest.mark.parametrize("metric", [CorrelationRatioDifference(), MixedAssociationDifference()])
-def test_infinite_values_are_left_out_with_a_warning(metric):
+def test_infinite_values_are_skipped_with_a_warning(metric):
     synthetic = SYNTHETIC.assign(income=SYNTHETIC["income"].where(SYNTHETIC.index != 3, np.inf))
     with warns(InvalidValueWarning):
         score = metric.fit(TRAIN).score(synthetic)

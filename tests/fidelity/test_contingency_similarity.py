@@ -85,7 +85,7 @@ def test_by_brute_force():
         )
 
 
-def test_missing_values_can_be_left_out():
+def test_missing_values_can_be_skipped():
     train, synthetic = (t[["city", "plan"]] for t in (TRAIN, SYNTHETIC))
     dropped = ContingencySimilarity(nan="drop").fit(train).evaluate(synthetic)
     without = ContingencySimilarity().fit(train.dropna()).evaluate(synthetic.dropna())
@@ -94,7 +94,7 @@ def test_missing_values_can_be_left_out():
     assert dropped.value != ContingencySimilarity().fit(train).score(synthetic)
 
 
-def test_weak_pairs_are_left_out_and_counted():
+def test_weak_pairs_are_skipped_and_counted():
     """The threshold is on Cramer's V without correction for bias, as others publish it."""
     names = ["city", "plan", "member"]
     strengths = [

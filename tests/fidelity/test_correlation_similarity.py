@@ -69,7 +69,7 @@ def test_dates_as_strings():
     assert CorrelationSimilarity().fit(train).score(synthetic) == pytest.approx(as_dates)
 
 
-def test_weak_pairs_are_left_out_and_counted():
+def test_weak_pairs_are_skipped_and_counted():
     metric = CorrelationSimilarity(min_correlation=0.2)
     result = metric.fit(TRAIN).evaluate(SYNTHETIC)
     train = result.details["train"][np.triu_indices(4, 1)]
@@ -95,7 +95,7 @@ def test_no_strong_pair():
     assert (result.details["n_used"], result.details["n_total"]) == (0, 6)
 
 
-def test_constant_in_train_is_left_out():
+def test_constant_in_train_is_skipped():
     train, synthetic = (t.assign(k=7.0) for t in (TRAIN, SYNTHETIC))
     with warns(ConstantColumnWarning):
         result = CorrelationSimilarity().fit(train).evaluate(synthetic)
@@ -145,7 +145,7 @@ def test_one_synthetic_row_and_one_column():
             assert np.isnan(CorrelationSimilarity().fit(table).score(table))
 
 
-def test_infinite_values_are_left_out_with_a_warning():
+def test_infinite_values_are_skipped_with_a_warning():
     synthetic = SYNTHETIC.assign(income=SYNTHETIC["income"].where(SYNTHETIC.index != 3, np.inf))
     finite = synthetic.replace(np.inf, np.nan)
     with warns(InvalidValueWarning):

@@ -119,7 +119,7 @@ def test_names_of_classifiers():
     assert "list" in several.description
 
 
-def test_ids_texts_and_keys_are_left_out():
+def test_ids_texts_and_keys_are_skipped():
     keyed = [
         table.assign(number=np.arange(120.0) + i, note=[f"a b c d e f {i} {j}" for j in range(120)])
         for i, table in enumerate((TRAIN, SYNTHETIC))

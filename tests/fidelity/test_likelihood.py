@@ -89,7 +89,7 @@ def test_units_shift_the_value_and_not_the_gap():
     assert days.details["gap"] == pytest.approx(seconds.details["gap"], abs=1e-6)
 
 
-def test_rows_that_lack_a_value_are_left_out():
+def test_rows_that_lack_a_value_are_skipped():
     train = make_mixed(100, 0)[["age", "income"]].dropna()
     broken = train.assign(income=np.where(np.arange(len(train)) % 3, np.nan, train["income"]))
     metric = GMLikelihood(n_components=1).fit(train)

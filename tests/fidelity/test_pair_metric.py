@@ -207,7 +207,7 @@ def test_phi_k_measures_its_floor_on_request_only():
     assert result.summary.endswith("of the way from shuffled columns to the baseline.")
 
 
-def test_without_bins_numbers_are_left_out_by_all_that_cut_them():
+def test_without_bins_numbers_are_skipped_by_all_that_cut_them():
     for kind in (CramersVDifference, TheilsUDifference, MutualInformationDifference):
         details = kind(n_bins=None).fit_context(REAL).evaluate(FRESH).details
         assert details["names"] == ["city", "plan", "member"], kind

@@ -155,8 +155,8 @@ def test_no_summary_and_no_first_page_has_similarity_alone():
     assert "All columns at once" in page
     assert "relations" in result.to_dict()["results"]
     said = result.summary()
-    assert "Single columns are right" in said
-    assert "survive" in said
+    assert "Single columns are similar" in said
+    assert "Relations between columns are not" in said
 
 
 @pytest.mark.slow

@@ -78,7 +78,7 @@ def test_an_emptied_column_is_worst():
         assert StatisticSimilarity().fit(train).evaluate(train.assign(x=np.nan)).value == 0.0
 
 
-def test_infinite_values_are_left_out():
+def test_infinite_values_are_skipped():
     with warns(InvalidValueWarning):
         assert evaluated(StatisticSimilarity(), R, [*R, np.inf]).value == 1.0
 

@@ -102,7 +102,7 @@ def test_emptied_columns():
     assert (result.details["n_used"], result.details["n_total"]) == (2, 3)
 
 
-def test_infinite_values_are_left_out_and_named():
+def test_infinite_values_are_skipped_and_named():
     with warns(InvalidValueWarning):
         assert evaluated(R, [1, 2, 3, 4, np.inf, -np.inf]).value == 0.0
 

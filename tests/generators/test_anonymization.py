@@ -1,4 +1,4 @@
-"""The anonymised release: classes of at least k, what is written in them, what is left out."""
+"""The anonymised release: classes of at least k, what is written in them, what is skipped."""
 
 from __future__ import annotations
 

@@ -219,7 +219,7 @@ def test_the_report_of_compat_agrees_in_every_pair(name, tables, report):
 
 @no_pair_is_fine
 def test_pair_trends_of_the_report_agree_where_nothing_is_binned(name, tables, report):
-    """Pairs of two numbers, pairs of two categories; and the same pairs are left out as weak."""
+    """Pairs of two numbers, pairs of two categories; and the same pairs are skipped as weak."""
     found = make_suite("quality").fit(tables[0]).evaluate(tables[1])
     correlation, contingency = (
         of_matrix(found[f"column_pair_trends/{part}"]) for part in ("correlation", "contingency")

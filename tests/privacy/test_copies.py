@@ -72,23 +72,26 @@ def table(*numbers):
         ((7, 8), ""),
         (
             (1, 7, 8),
-            "1 of 3 synthetic rows is a complete copy of a train row, unique there; "
-            "1 is of a holdout row, where of as many train rows 0.8 would be.",
+            "1 of 3 synthetic rows is a complete copy of a training row, which is unique in the "
+            "training data. 1 synthetic row matches a holdout row, compared with 0.8 for a sample "
+            "of 3 training rows.",
         ),
         (
             (3, 7),
-            "1 of 2 synthetic rows is a complete copy of a train row; "
-            "none is of a holdout row, where of as many train rows 1.0 would be.",
+            "1 of 2 synthetic rows is a complete copy of a training row. No synthetic row matches "
+            "a holdout row, compared with 1.0 for a sample of 3 training rows.",
         ),
         (
             (1, 2, 3, 7),
-            "3 of 4 synthetic rows are complete copies of train rows, 2 of them unique there; "
-            "1 is of a holdout row, where of as many train rows 2.5 would be.",
+            "3 of 4 synthetic rows are complete copies of training rows, and 2 of them copy a row "
+            "that is unique in the training data. 1 synthetic row matches a holdout row, compared "
+            "with 2.5 for a sample of 3 training rows.",
         ),
         (
             (3, 3),
-            "2 of 2 synthetic rows are complete copies of train rows, none of them unique there; "
-            "none is of a holdout row, where of as many train rows 2.0 would be.",
+            "2 of 2 synthetic rows are complete copies of training rows, and none of them copies a "
+            "row that is unique in the training data. No synthetic row matches a holdout row, "
+            "compared with 2.0 for a sample of 3 training rows.",
         ),
     ],
 )
@@ -97,28 +100,32 @@ def test_copies_are_said_as_they_are_counted(synthetic, fact, count):
     train, holdout = table(1, 2, 3, 3), table(1, 5, 6)
     result = evaluate(ExactMatchShare(count=count), train, holdout, table(*synthetic))
     assert result.fact == fact
-    assert "unique there" not in result.summary
+    assert "is unique in" not in result.summary
 
 
 def test_copies_of_some_columns_are_not_complete():
     train, holdout = table(1, 2, 3, 3), table(2, 3, 6)
     result = evaluate(ExactMatchShare(["n"]), train, holdout, table(1, 2))
     assert result.fact == (
-        "2 of 2 synthetic rows equal train rows in column n, all of them unique there; "
-        "1 is of a holdout row, where of as many train rows 1.5 would be."
+        "2 of 2 synthetic rows equal training rows in column n, and all of them copy a row that is "
+        "unique in the training data. 1 synthetic row matches a holdout row, compared with 1.5 for "
+        "a sample of 3 training rows."
     )
     train, holdout = table(1, 2, 3), table(1, 5, 6)
     result = evaluate(ExactMatchShare(), train, holdout, table(1, 2, 5, 6))
     assert result.fact == (
-        "2 of 4 synthetic rows are complete copies of train rows, all of them unique there; "
-        "3 are of holdout rows."
+        "2 of 4 synthetic rows are complete copies of training rows, and all of them copy a row "
+        "that is unique in the training data. 3 synthetic rows match holdout rows."
     )
     result = evaluate(ExactMatchShare(), train, table(1, 1, 5, 6), table(1, 2, 5, 6))
     assert result.fact.endswith(
-        "3 are of holdout rows, where of as many holdout rows 2.5 would be."
+        "3 synthetic rows match holdout rows, compared with 2.5 for a sample of 3 holdout rows."
     )
     result = ExactMatchShare().fit(table(1, 2, 3)).evaluate(table(2, 9))
-    assert result.fact == "1 of 2 synthetic rows is a complete copy of a train row, unique there."
+    assert result.fact == (
+        "1 of 2 synthetic rows is a complete copy of a training row, which is unique in the "
+        "training data."
+    )
 
 
 @pytest.mark.parametrize(("k", "n_holdout"), [(0, 200), (0, 150), (8, 200), (8, 150)])
@@ -403,8 +410,8 @@ def test_interval_covers():
 def test_one_row_is_not_counted_as_rows():
     counts = {role: np.array([1]) for role in ("synthetic", "train", "holdout")}
     assert copies_in_words(counts) == (
-        "1 of 1 synthetic row is a complete copy of a train row, unique there; "
-        "1 is of a holdout row."
+        "1 of 1 synthetic row is a complete copy of a training row, which is unique in the "
+        "training data. 1 synthetic row matches a holdout row."
     )
 
 
@@ -419,7 +426,7 @@ def test_the_count_at_equal_sizes_is_exact_and_takes_no_time_for_each_row():
     said = copies_in_words({"synthetic": release, **counts})
     assert time.process_time() - start < 1.0
     # three of them by 1/3, and one by 1 - (2/3)^3
-    assert "where of as many train rows 1.7 would be" in said
+    assert "compared with 1.7 for a sample of 10,000 training rows" in said
 
 
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.DifferentFormWarning")
@@ -439,7 +446,7 @@ def test_a_disguise_hides_no_copy(disguise):
     result = evaluate(ExactMatchShare(), train, holdout, release)
     assert (result.value > 0) is (disguise != "digits")
     assert ("further digits" in result.fact) is (disguise == "digits")
-    assert result.fact.startswith("20 of 300 synthetic rows are complete copies of train rows")
+    assert result.fact.startswith("20 of 300 synthetic rows are complete copies of training rows")
     assert (result.copies[0].train.n, result.copies[0].train.most) == (20, 3)
     assert result.copies[0].of_holdout == ""
 

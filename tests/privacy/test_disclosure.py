@@ -131,7 +131,7 @@ def test_population():
     }
 
 
-def test_rows_that_nobody_has_are_left_out_and_counted():
+def test_rows_that_nobody_has_are_skipped_and_counted():
     k = evaluate(KMap(), towns("aab"), towns("abbc"), towns("abddde"))
     assert k.value == 3.0
     assert (k.details["unmatched"], k.details["unmatched_rows"]) == (2, pytest.approx(4 / 6))

@@ -177,7 +177,7 @@ def test_the_sentence_names_each_of_its_numbers():
     expected = result.contrast.numbers_in_words[1]
     assert result.summary.startswith("100% of synthetic rows are within ")
     assert f" of a train row; for holdout rows {expected}. " in result.summary
-    fresh = f"{100 * result.baseline:.1f}% of holdout rows are as near to a train row."
+    fresh = f"{100 * result.baseline:.1f}% of holdout rows are as close to a training row."
     assert result.summary.endswith(fresh)
 
 
@@ -342,7 +342,7 @@ def test_texts_in_other_spaces(crowd):
     assert result.value == near.any(axis=1).mean()
 
 
-def test_texts_may_be_left_out():
+def test_texts_may_be_skipped():
     train, holdout, synthetic = TEXTS
     with_text, without, chosen = (
         evaluate(metric, train, holdout, synthetic, NOTE).value
@@ -540,13 +540,15 @@ def test_near_copies_are_a_fact_where_they_are_more_than_chance():
     copies[:30] = TRAIN[:30]
     result = NearDuplicateShare().fit(TRAIN, HOLDOUT).evaluate(copies)
     assert re.fullmatch(
-        r"3\d of 200 synthetic rows are exact or near copies of train rows; "
-        r"(none is one of a holdout row|\d+ are of holdout rows)\.",
+        r"3\d of 200 synthetic rows are exact or near copies of training rows\. "
+        r"(None is an exact or near copy of a holdout row|\d+ are .* copies of holdout rows)\.",
         result.fact,
     )
     assert result.contrast.supports_leak
     unequal = NearDuplicateShare().fit(TRAIN, HOLDOUT[:100]).evaluate(copies)
-    assert re.search(r"rows; 23 are expected by chance, and 2 among as many", unequal.fact)
+    assert re.search(
+        r"23 are expected by chance\. Among the same number of holdout rows, 2 are", unequal.fact
+    )
     fewer = NearDuplicateShare().fit(TRAIN, HOLDOUT).evaluate(HOLDOUT)
     assert fewer.value == fewer.baseline
     assert fewer.fact == ""
@@ -572,8 +574,8 @@ def test_one_near_copy():
     assert near_in_words(
         Context.of(train, holdout).with_synthetic(synthetic), shown, "column x"
     ) == (
-        "1 of 4 synthetic rows is an exact or near copy of a train row in column x; "
-        "none is one of a holdout row."
+        "1 of 4 synthetic rows is an exact or near copy of a training row in column x. "
+        "None is an exact or near copy of a holdout row."
     )
 
 

@@ -192,8 +192,8 @@ def test_what_is_one_test_counts_once_in_tables_of_unequal_size():
 def test_copies_are_a_fact_and_are_to_be_dropped(leaky):
     verdict = leaky.verdict()
     assert verdict.facts[0] == (
-        "100 of 250 synthetic rows are complete copies of train rows, all of them unique there; "
-        "none is of a holdout row."
+        "100 of 250 synthetic rows are complete copies of training rows, and all of them copy a "
+        "row that is unique in the training data. No synthetic row matches a holdout row."
     )
     assert verdict.advice[0] == "Drop the copied rows."  # without them nothing stands out
     assert verdict.sentence.count("larger leaves, or stronger regularization or noise.") == 1

@@ -139,19 +139,19 @@ def test_rare_tokens_are_those_that_few_have():
     assert (rare_tokens(sets.columns[0], 0.5).sum(axis=1) == 2).all()
 
 
-def test_what_is_done_is_left_out():
+def test_what_is_done_is_skipped():
     left, right = tables(3, 1, 10)
     sets = token_sets([column(*(t for (t,) in left + right))])
     mine, theirs = sets.which[:50], sets.which[50:]
     done = np.arange(50) % 2 == 0
-    left_out = np.where(np.arange(50) < 10, -1, mine)
-    pairs = list(similar_pairs(sets, left_out, theirs, 0.5, done))
+    skipped = np.where(np.arange(50) < 10, -1, mine)
+    pairs = list(similar_pairs(sets, skipped, theirs, 0.5, done))
     seen = {i for block, _ in pairs for i in block}
     assert seen
     assert all(i % 2 == 1 and i >= 10 for i in seen)
 
 
-def test_what_is_done_between_rounds_is_left_out():
+def test_what_is_done_between_rounds_is_skipped():
     sets = token_sets([column("a", "b", "c")])
     left, done, seen = sets.which[:2], np.zeros(2, dtype=bool), []
     for i, j in similar_pairs(sets, left, sets.which[[0, 1] * 50], 0.9, done):

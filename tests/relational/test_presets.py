@@ -57,8 +57,8 @@ def test_roles_that_are_open_are_asked_for():
     suite = make_suite("attacks", schema=schema).fit(tables, clinic(30, 1, most=3), schema=schema)
     assert "requires the role of each table" in suite.skipped_["subject_membership"]
     closed = make_suite("attacks", schema=CLINIC)
-    left_out = closed.fit(tables, clinic(30, 1, most=3), schema=CLINIC).skipped_
-    assert [*left_out] == ["patients/text_membership", "visits/text_membership"]  # no texts
+    skipped = closed.fit(tables, clinic(30, 1, most=3), schema=CLINIC).skipped_
+    assert [*skipped] == ["patients/text_membership", "visits/text_membership"]  # no texts
 
 
 def test_presets_of_one_table_are_refused():

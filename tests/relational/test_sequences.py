@@ -205,7 +205,7 @@ def test_faults_are_named():
         evaluated(InterRowMSAS(), walks(), walks(), index="c")
 
 
-def test_reference_tables_are_left_out():
+def test_reference_tables_are_skipped():
     shops = RelationalSchema(
         ["visits", "weather"],
         roles={"visits": "subject", "weather": "reference"},

@@ -64,7 +64,7 @@ def test_composite_keys_repeat_as_a_whole(data):
     assert result.details["train"]["visits.person, visit"] == 1.0
 
 
-def test_null_keys_are_left_out_where_train_has_some():
+def test_null_keys_are_skipped_where_train_has_some():
     schema = RelationalSchema(["users"], {"users": "id"})
     whole, gaps = ({"users": pd.DataFrame({"id": ids})} for ids in ([1, 2, 3], [1, None, 3]))
     made = {"users": pd.DataFrame({"id": [1, 1, None, 4]})}

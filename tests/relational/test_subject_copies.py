@@ -81,8 +81,9 @@ def test_every_subject_copied():
     assert result.p_value == share_p_value(300, 300, 0, 300)
     assert result.table == "users with all their rows"
     assert result.fact == (
-        "300 of 300 synthetic users are complete copies of training users with all their rows, 300 "
-        "of them unique there (none is of a holdout record)."
+        "300 of 300 synthetic users are complete copies of training users with all their rows, and "
+        "300 of them match a record that is unique in the training data. None of the synthetic "
+        "users matches a holdout record."
     )
     assert "values of one users record in purchases" in result.advice
 
@@ -345,6 +346,7 @@ def test_a_history_moved_by_hand():
 def test_words_of_few():
     counts = {"synthetic": np.array([1, 1]), "train": np.array([2, 0]), "holdout": np.array([2, 0])}
     assert copies_in_words(counts, "users") == (
-        "1 of 2 synthetic users is a complete copy of training users with all their rows, none "
-        "of them unique there (1 is of a holdout record)."
+        "1 of 2 synthetic users is a complete copy of training users with all their rows, and "
+        "none of them matches a record that is unique in the training data. 1 of the synthetic "
+        "users matches a holdout record."
     )

@@ -64,7 +64,7 @@ def test_what_a_aspect_rests_on():
     actual = OverallScore().aspects(ALL)
     assert actual["n_used"].tolist() == [3, 1, 1, 1]
     assert actual["n_beyond"].tolist() == [1, 0, 0, 0]
-    assert actual["n_left_out"].tolist() == [0, 0, 0, 0]
+    assert actual["n_skipped"].tolist() == [0, 0, 0, 0]
     assert actual["worst"].tolist() == ["distance", "trained", "risk", "valid"]
 
 
@@ -75,7 +75,7 @@ def test_the_frame_says_how_each_was_scored():
     )
     assert frame.loc[["half", "distance"], "scale"].tolist() == ["baseline", "ratio"]
     assert frame.index[frame["beyond"]].tolist() == ["beyond"]
-    assert (frame["left_out"] == "").all()
+    assert (frame["skipped"] == "").all()
     assert (frame["weight"] == 1.0).all()
 
 
@@ -95,21 +95,21 @@ def test_the_frame_says_how_each_was_scored():
         (Result(float("nan"), tags=tags()), "not defined"),
     ],
 )
-def test_what_cannot_count_is_left_out_and_says_why(result, why, calibrated):
+def test_what_cannot_count_is_skipped_and_says_why(result, why, calibrated):
     scorer = OverallScore(calibrated=calibrated)
     (row,) = scorer.frame({"metric": result}).itertuples()
-    assert why in row.left_out
+    assert why in row.skipped
     assert np.isnan(row.score)
     assert (row.scale, row.beyond) == ("", False)
     assert scorer.score({"metric": result}).isna().all()  # nothing counts, nothing is skipped
     beside = scorer.aspects({"metric": result, "good": a(1.0, 1.0)}).loc["fidelity"]
     assert beside["score"] == 1.0
-    assert beside["n_left_out"] == (result.tags is not None)
+    assert beside["n_skipped"] == (result.tags is not None)
 
 
 def test_fresh_rows_at_the_worst_value_calibrate_nothing():
     row = OverallScore().frame({"k": a(1.0, 1.0, bounds=(1.0, INF))}).iloc[0]
-    assert row["left_out"] == "the baseline is the worst value already"
+    assert row["skipped"] == "the baseline is the worst value already"
 
 
 def test_by_the_bounds_of_the_scale():
@@ -117,7 +117,7 @@ def test_by_the_bounds_of_the_scale():
     assert actual.loc["half", "score"] == 0.45
     assert actual.loc["risk", "score"] == 0.25
     assert actual.loc["risk", "baseline"] == 0.5  # is shown all the same
-    assert actual.loc["distance", "left_out"] != ""
+    assert actual.loc["distance", "skipped"] != ""
     assert not actual["beyond"].any()
     assert set(actual["scale"]) == {"bounds", ""}
 
@@ -137,7 +137,7 @@ def test_the_value_at_the_size_of_the_baseline_is_scored():
     assert OverallScore(calibrated=False).frame({"x": at_size}).iloc[0]["score"] == 0.45
     for nothing in (float("nan"), None):
         lacking = a(0.45, 0.9, at_baseline_size={"n_rows": 9, "value": nothing})
-        reason = OverallScore().frame({"x": lacking}).iloc[0]["left_out"]
+        reason = OverallScore().frame({"x": lacking}).iloc[0]["skipped"]
         assert reason == "not defined at the size of its baseline"
 
 
@@ -149,7 +149,7 @@ def test_weights_count_within_their_aspect():
     assert without.score(ALL)["fidelity"] == 0.75
     assert np.isnan(without.score(ALL)["privacy"])
     row = without.frame(ALL).set_index("metric").loc["risk"]
-    assert (row["left_out"], row["score"]) == ("its weight is 0", 0.5)
+    assert (row["skipped"], row["score"]) == ("its weight is 0", 0.5)
     assert OverallScore({"distance": 0}, mean="min").score(ALL)["fidelity"] == 0.5
 
 
@@ -261,7 +261,7 @@ def test_it_scores_the_report_live_and_from_json(with_holdout, tmp_path):
     suite = make_suite("report").fit(train, holdout if with_holdout else None)
     result = suite.evaluate(fresh)
     frame = OverallScore().frame(result)
-    assert set(frame.loc[frame["left_out"] == "", "scale"]) <= {"baseline", "ratio", "bounds"}
+    assert set(frame.loc[frame["skipped"] == "", "scale"]) <= {"baseline", "ratio", "bounds"}
     assert frame["score"].dropna().between(0.0, 1.0).all()
     again = SuiteResult.from_json(_saved(result, tmp_path))
     pd.testing.assert_frame_equal(OverallScore().frame(again), frame)

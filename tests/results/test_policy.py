@@ -24,8 +24,8 @@ def results(p_value=0.5, fact="", **more):
     screen = Result(0.1, p_value=p_value, tags=PRIVACY, contrast=TESTED, fact=fact, metric="Copies")
     tstr = Result(0.71, interval=(0.65, 0.77), baseline=0.8, metric="TSTR")
     nothing = Result(float("nan"), metric="KS", warnings=(MetricWarning("no numbers."),))
-    left_out = Result(float("nan"), metric="MIA", error="needs holdout rows.")
-    named = {"screen": screen, "tstr": tstr, "shapes/ks": nothing, "mia": left_out, **more}
+    skipped = Result(float("nan"), metric="MIA", error="needs holdout rows.")
+    named = {"screen": screen, "tstr": tstr, "shapes/ks": nothing, "mia": skipped, **more}
     return SuiteResult(named, sizes={"holdout": 10})
 
 

@@ -144,7 +144,7 @@ def test_what_is_wrong_with_a_table_is_still_said():
     assert [type(warning) for warning in said] == [NothingToMeasureWarning]  # of no property
 
 
-def test_metrics_that_failed_are_left_out():
+def test_metrics_that_failed_are_skipped():
     actual = property_scores({"a/x": Result(float("nan"), error="broken"), "b": Result(1.0)})
     assert actual.index.tolist() == ["a", "overall"]
     assert actual["score"].isna().all()

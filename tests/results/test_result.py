@@ -71,7 +71,7 @@ def test_json_file_is_written_whole(tmp_path):
 
 def test_repr():
     assert repr(Result(0.123456, interval=(0, 1), metric="M")) == "M 0.1235 (0 to 1)"
-    assert repr(Result(float("nan"), metric="M", error="no rows")) == "M left out: no rows"
+    assert repr(Result(float("nan"), metric="M", error="no rows")) == "M skipped: no rows"
 
 
 @pytest.fixture

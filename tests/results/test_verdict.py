@@ -152,7 +152,7 @@ def test_tests_that_cannot_alarm_are_not_looked_at():
     )
     alone = suite(a=made(0.5, contrast=named("a", least_p=0.5))).verdict()
     assert alone.sentence.startswith("No privacy test was possible, because 1 of 1 tests")
-    # 0.02 would do for two tests and not for three, of which then two are left out
+    # 0.02 would do for two tests and not for three, of which then two are skipped
     three = {f"t{i}": made(0.02, contrast=named(f"t{i}", least_p=0.02)) for i in range(3)}
     assert suite(**three).verdict().n_tests == 0
     assert suite(t0=three["t0"], t1=three["t1"]).verdict().adjusted == {"t0": 0.04, "t1": 0.04}

@@ -354,7 +354,7 @@ def test_work_on_the_real_rows_is_done_once(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_rows_of_a_pickle_are_left_out_unless_asked_for(tmp_path):
+def test_the_rows_of_a_pickle_are_skipped_unless_asked_for(tmp_path):
     paths = stored("1 part", tmp_path)
     metric = KSComplement().fit(*paths[:2])
     value = metric.score(paths[2])

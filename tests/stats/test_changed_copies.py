@@ -31,16 +31,16 @@ def with_copies(of, changed, n=12):
 
 @pytest.mark.parametrize("changed", ["c0", "c3", "c5"])
 def test_the_changed_column_is_named(changed):
-    left_out, count = partial_copies(with_copies(codes(0), changed), SIZES)
-    assert (left_out, count.n) == ((changed,), 12)
+    skipped, count = partial_copies(with_copies(codes(0), changed), SIZES)
+    assert (skipped, count.n) == ((changed,), 12)
     assert count.beyond_chance
 
 
-def test_a_column_that_the_release_leaves_empty_is_left_out_with_another():
+def test_a_column_that_the_release_leaves_empty_is_skipped_with_another():
     of = with_copies(codes(1), "c2")
     of["c4"][400:] = -1
-    left_out, count = partial_copies(of, SIZES)
-    assert (set(left_out), count.n) == ({"c2", "c4"}, 12)
+    skipped, count = partial_copies(of, SIZES)
+    assert (set(skipped), count.n) == ({"c2", "c4"}, 12)
 
 
 @pytest.mark.slow
@@ -64,11 +64,11 @@ def repeated(of, row, changed, n=25):
 def test_one_row_of_train_that_the_release_repeats_many_times():
     of = repeated(codes(3), 7, "c2")
     assert partial_copies(of, SIZES) is None
-    left_out, count = repeated_copies(of, SIZES)
-    assert (left_out, count.n) == (("c2",), 1)
+    skipped, count = repeated_copies(of, SIZES)
+    assert (skipped, count.n) == (("c2",), 1)
     assert (
         changed_copies(of, SIZES, strange_in(of))[0]
-        == "c2 left out, 11 times or more in the release"
+        == "c2 skipped, 11 times or more in the release"
     )
 
 
@@ -81,8 +81,8 @@ def test_one_row_that_is_repeated_with_new_cells_in_the_columns_of_most_values()
     assert repeated_copies(of, sizes) is None
     for name in of.keys() - varied:
         of[name][2_000:2_025] = of[name][7]
-    left_out, count = repeated_copies(of, sizes)
-    assert (set(left_out), count.n) == (varied, 1)
+    skipped, count = repeated_copies(of, sizes)
+    assert (set(skipped), count.n) == (varied, 1)
     strange = {name: np.zeros(1_000, dtype=bool) for name in of}
     assert changed_copies(of, sizes, strange)[0].endswith("times or more in the release")
 
@@ -132,7 +132,7 @@ def strange_in(of):
 def test_copies_with_different_cells_blanked_are_found(k):
     of = blanked(codes(3), 12, k)
     what, count = changed_copies(of, SIZES, strange_in(of))
-    assert "left out" in what
+    assert "skipped" in what
     assert count.beyond_chance
     assert count.n >= 10
 
@@ -173,7 +173,7 @@ def test_narrow_rows_are_not_compared_in_some_of_their_cells():
     assert strange_copies(wide, SIZES, strange_in(wide)).beyond_chance
 
 
-def test_any_cell_is_left_out_only_where_a_holdout_shows_chance():
+def test_any_cell_is_skipped_only_where_a_holdout_shows_chance():
     of = {name: np.delete(column, range(200, 400)) for name, column in codes(2).items()}
     assert scattered_copies(of, (200, 0, 200), 1) is None
     assert scattered_copies(codes(2, n_columns=2), SIZES, 1) is None

@@ -39,7 +39,7 @@ def test_matrix_of_scipy(values, method):
 
 
 @pytest.mark.parametrize("method", ["pearson", "kendall"])
-def test_missing_values_are_left_out_pair_by_pair(values, method):
+def test_missing_values_are_skipped_pair_by_pair(values, method):
     rng = np.random.default_rng(1)
     values[rng.random(values.shape) < 0.2] = np.nan
     values[:50, 3] = np.nan

@@ -162,7 +162,7 @@ def test_percentile_test_sees_copies():
 @pytest.mark.parametrize("level", [0.05, 0.5])
 @pytest.mark.slow
 def test_percentile_test_of_many_values_rejects_as_often_as_it_says(level):
-    """Of many places those that hardly ever occur are left out."""
+    """Of many places those that hardly ever occur are skipped."""
     rng = np.random.default_rng(0)
     found = [stats.percentile_test(rng.random(6000), rng.random(5000), level) for _ in range(200)]
     assert np.mean(found) == pytest.approx(0.5, abs=0.07)

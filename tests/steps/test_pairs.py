@@ -51,7 +51,7 @@ def test_tables_by_brute_force(kept):
 
 
 def test_columns_beyond_one_call_are_counted_too():
-    """Eight columns a call of ten, and rows that miss a value left out of the numbers of rows."""
+    """Eight columns a call of ten, and rows that miss a value skipped of the numbers of rows."""
     codes = np.hstack([CODES, CODES[::-1], (CODES[:, :2] + CODES[::-1, 2:]) % 2])
     n_cells = (*CELLS, *CELLS, 2, 2)
     tables = JointTables.from_codes(codes, n_cells, (1,) * 10)

@@ -120,7 +120,7 @@ def test_primary_keys_are_no_features():
     assert problem_of(context, Question("y", features=2)).features == ("k", "x")
 
 
-def test_infinite_targets_of_synthetic_rows_are_left_out(mixed):
+def test_infinite_targets_of_synthetic_rows_are_skipped(mixed):
     synthetic = mixed.synthetic.assign(income=np.inf)
     context = mixed.real.with_synthetic(synthetic)
     assert (

@@ -106,7 +106,7 @@ def test_units_are_subjects():
     assert units(context(ROWS), "train", "visits").tolist() == [0, 1]
 
 
-def test_points_of_few_sequences_are_left_out():
+def test_points_of_few_sequences_are_skipped():
     keys = np.repeat(np.arange(10), 3)
     rows = pd.DataFrame({"key": keys, "t": np.tile([0, 1, 2], 10), "x": np.arange(30.0)})
     drawn = lines(context(rows.iloc[:-1]), "train", "visits", "x", "position")

@@ -128,7 +128,7 @@ def test_fits_clones():
 
 
 @pytest.mark.slow
-def test_metrics_without_their_needs_are_left_out_with_the_reason():
+def test_metrics_without_their_needs_are_skipped_with_the_reason():
     result = make_suite().fit(TRAIN).evaluate(SYNTHETIC)
     assert np.isnan(result["dcr_overfitting"].value)
     assert "requires holdout data" in result["dcr_overfitting"].error
@@ -241,7 +241,7 @@ def test_names_of_no_column_are_one_error_of_the_whole_suite():
                 ("overfitting", DCROverfittingProtection()),
             ]
         ).fit(TRAIN)
-    # what is left out for want of a holdout is no excuse of a wrong name
+    # what is skipped for want of a holdout is no excuse of a wrong name
     with raises(InvalidParameterError):
         MetricSuite([("dcr", DCROverfittingProtection(columns=["nope"]))]).fit(TRAIN)
 
@@ -524,7 +524,7 @@ def test_a_suite_has_a_row_a_metric():
 
 
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
-def test_draws_without_a_value_are_left_out():
+def test_draws_without_a_value_are_skipped():
     train = make_mixed(random_state=0)[["age"]]
     table = evaluate_draws(TVComplement().fit(train), [train, train])
     assert table["n_draws"].to_list() == [0]

@@ -218,7 +218,7 @@ def test_what_is_odd_in_a_sheet(tmp_path):
         read_table(sheet_of(tmp_path / "t.xlsx", []))
 
 
-def test_a_saved_index_of_a_sheet_is_left_out(tmp_path):
+def test_a_saved_index_of_a_sheet_is_skipped(tmp_path):
     TABLE.to_excel(tmp_path / "t.xlsx")
     with warns(MetricWarning):
         pd.testing.assert_frame_equal(read_table(tmp_path / "t.xlsx"), TABLE, check_dtype=False)

@@ -20,7 +20,7 @@ from skeval.tables.reading import read_table
 from tests.snapshots import raises, warns
 
 
-def test_a_saved_index_is_left_out(tmp_path):
+def test_a_saved_index_is_skipped(tmp_path):
     make_mixed(20).to_csv(tmp_path / "plain.csv", index=False)
     table = read_table(tmp_path / "plain.csv")
     for index in (table.index, table.index[::-1] * 3):

@@ -260,9 +260,9 @@ def test_numbers_in_strings_named_as_keys():
     assert kind_of([str(i) for i in range(N)], "user_id") == "id"
 
 
-def test_left_out():
+def test_skipped():
     schema = TableSchema({"a": "id", "b": "continuous", "c": "text"})
-    assert schema.left_out == ["a", "c"]
+    assert schema.skipped == ["a", "c"]
     assert schema.measured == ["b"]
 
 

@@ -106,7 +106,7 @@ def test_documents_of_one_author_are_one():
     assert "one who only" in result.contrast.what
 
 
-def test_authors_of_both_tables_are_left_out():
+def test_authors_of_both_tables_are_skipped():
     train = notes("a", "b", "c", who=["u", "v", "z"])
     holdout = notes("d", "e", who=["v", "w"])
     with warns(DegenerateInputWarning):

@@ -136,7 +136,7 @@ def test_nothing_short_takes_no_letters():
     assert how["letters"]["by"] == "exact"
 
 
-def test_what_is_done_is_left_out():
+def test_what_is_done_is_skipped():
     sets = sets_of(few_words(0, 30))
     done = np.arange(30) % 2 == 0
     _, blocks = join_texts(sets, sets.which, sets.which, 0.8, done, "minhash", 0)

@@ -149,7 +149,7 @@ def test_rare_levels_are_pooled():
     assert evaluated(train, new).details["n_dropped"]["synthetic"] == 0
 
 
-def test_a_few_rows_of_rare_levels_are_left_out():
+def test_a_few_rows_of_rare_levels_are_skipped():
     train = with_levels({"p": 40, "q": 30, "only-this-person": 1})
     result = evaluated(train, with_levels({"p": 40, "q": 30, "new": 7}))
     assert list(result.details["columns"]) == ["Intercept", "g[T.q]", "x"]
@@ -217,7 +217,7 @@ def test_features_that_train_cannot_use():
         result = evaluated(train, synthetic)
     assert ConstantColumnWarning in {w.category for w in caught}
     assert result.value == evaluated(train[["a", "b", "y"]], synthetic[["a", "b", "y"]]).value
-    assert result.details["left_out"] == {"none": "no value", "c": "one value only"}
+    assert result.details["skipped"] == {"none": "no value", "c": "one value only"}
 
 
 def test_columns_that_add_up_have_no_score():

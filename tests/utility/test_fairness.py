@@ -279,7 +279,7 @@ def test_one_group_has_no_gap(kind):
     assert np.isnan(result.value)
 
 
-def test_rates_of_few_rows_are_left_out():
+def test_rates_of_few_rows_are_skipped():
     holdout = pd.concat([met(CALLED, TRUTH), met(CALLED, TRUTH).assign(who="c", y=0)])
     metric = FairnessGap("y", "who", "equal_opportunity", estimators=STUMP)
     with warns(DegenerateInputWarning):

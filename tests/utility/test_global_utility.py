@@ -1,4 +1,4 @@
-"""Every column as a target once: ratios by hand, the worst first, what is left out."""
+"""Every column as a target once: ratios by hand, the worst first, what is skipped."""
 
 from __future__ import annotations
 
@@ -193,12 +193,12 @@ def test_wide_tables_have_smaller_trees():
     assert narrow[None] == narrow["xgboost"]
 
 
-def test_columns_with_many_labels_are_left_out():
+def test_columns_with_many_labels_are_skipped():
     tables = [make_mixed(200, random_state=seed) for seed in range(3)]
     metric = GlobalUtility(estimator="linear", max_labels=2).fit(*tables[:2])
     with warns(DegenerateInputWarning):
         result = metric.evaluate(tables[2])
-    assert result.details["left_out"] == ["city", "plan"]
+    assert result.details["skipped"] == ["city", "plan"]
     assert set(result.details["columns"]) == {"age", "income", "joined", "member", "visits"}
 
 

@@ -60,7 +60,7 @@ def test_weights_are_repeated_rows():
             assert actual[name][i] == pytest.approx(rates[0])
 
 
-def test_rates_of_few_rows_are_left_out_of_all_replicates():
+def test_rates_of_few_rows_are_skipped_of_all_replicates():
     weights = np.vstack([np.ones(8), np.full(8, 10.0)])
     rates = rates_of(TRUTH, CALLED, GROUPS, weights, min_cell=3)
     assert rates["selection"].tolist() == [[0.75, 0.25]] * 2

@@ -116,7 +116,7 @@ def test_columns_without_an_interval_in_synthetic_count_as_0(lost):
     assert result.value == 0.0
 
 
-def test_infinite_values_are_left_out():
+def test_infinite_values_are_skipped():
     x = [1.0, 2.0, 3.0]
     with warns(InvalidValueWarning):
         assert evaluated(x, [*x, np.inf]).value == 1.0

@@ -102,7 +102,7 @@ class OutOfMemory(Metric):
 
 
 @pytest.mark.parametrize("max_memory", [None, GIB])
-def test_a_metric_without_room_is_left_out_with_a_sentence(max_memory):
+def test_a_metric_without_room_is_skipped_with_a_sentence(max_memory):
     table = pd.DataFrame({"x": np.arange(50.0)})
     suite = MetricSuite([("greedy", OutOfMemory())], max_memory=max_memory).fit(table)
     with warns(MetricFailedWarning):

@@ -268,8 +268,8 @@ def _known_columns(
     schema: TableSchema, quasi_identifiers: ColumnChoice, secret: str
 ) -> tuple[str, ...]:
     """Return the quasi-identifiers by name: their order must not matter."""
-    left_out = {secret, *(schema.primary_key if quasi_identifiers is None else ())}
-    return tuple(sorted(set(chosen_columns(schema, quasi_identifiers)) - left_out))
+    skipped = {secret, *(schema.primary_key if quasi_identifiers is None else ())}
+    return tuple(sorted(set(chosen_columns(schema, quasi_identifiers)) - skipped))
 
 
 def _nearest_secrets(

@@ -47,10 +47,10 @@ class TrainShareScreen(DrawnScreen):
     Parameters
     ----------
     ties : {"pool", "half", "holdout"}, default="pool"
-        Rule for a synthetic row that is equally close to several real rows. "pool" divides the row
-        over all of them, which is the only correct rule if the tables have unequal sizes. "half"
-        counts it as half closer to the training data. "holdout" counts it as closer to the holdout,
-        as SDMetrics does, which gives discrete tables too good a score.
+        Rule for a synthetic row that is equally close to several real rows. "pool" counts the
+        fraction of these real rows that are training rows, which is the only correct rule if the
+        tables have unequal sizes. "half" always counts one half. "holdout" counts the synthetic row
+        as closer to the holdout, as SDMetrics does. The score of discrete tables is then too good.
     scale : {"common", "reference"}, default="common"
         Ranges of numerical columns. "common" uses the ranges of training and holdout data together.
         "reference" uses the range of each table alone, as SDMetrics does, so that the two distances
@@ -191,10 +191,10 @@ class DCROverfittingProtection(TrainShareScreen):
     Parameters
     ----------
     chance : {"sizes", "half"}, default="sizes"
-        Fraction of rows closer to the training data that has the score 1. "sizes" uses the fraction
-        expected by chance for the sizes of the tables. "half" uses one half for any sizes, as
-        SDMetrics does. With ``ties="holdout"`` and ``scale="reference"`` the score equals the score
-        of SDMetrics.
+        Fraction of synthetic rows closer to the training data for which the score is 1. "sizes"
+        uses the fraction expected by chance for the sizes of the tables. "half" uses one half for
+        any sizes, as SDMetrics does. With ``ties="holdout"`` and ``scale="reference"`` the score
+        equals the score of SDMetrics.
     random_state : int, default=0
         Seed of the draws.
 
@@ -202,7 +202,7 @@ class DCROverfittingProtection(TrainShareScreen):
     ------
     InvalidParameterError
         At fit, if `num_iterations` is above 1 without `num_rows_subsample`, or
-        ``scale="reference"`` is asked for in another space than "gower".
+        ``scale="reference"`` is used with another space than "gower".
 
     Warnings
     --------
@@ -225,16 +225,17 @@ class DCROverfittingProtection(TrainShareScreen):
 
     At equal sizes, this is ``2 (1 - p)``. For example, a score of 0.5 means that 75% of the rows
     are closer to the training data. With ``chance="half"``, the score is the published ``min(1, 2
-    (1 - p))`` for tables of any sizes. With `num_iterations` above 1, the scores of the iterations
-    are averaged. With three times more training than holdout rows, a score of 0.5 is then expected
-    by chance. The metric gives an :class:`~skeval.exceptions.UnequalSizesWarning` if one table has
-    more than ten times the rows of the other, or more than twice the rows and a published option
-    does not account for it. A fraction clearly below ``pi`` does not mean extra protection. It
-    indicates mode collapse or shift.
+    (1 - p))`` for tables of any sizes. In this case, a score of 0.5 is expected by chance if there
+    are three times as many training rows as holdout rows. With `num_iterations` above 1, the scores
+    of the iterations are averaged. The metric gives an
+    :class:`~skeval.exceptions.UnequalSizesWarning` if one table has more than ten times the rows of
+    the other, or if one table has more than twice the rows of the other and the options `ties`,
+    `scale` or `chance` do not account for the sizes. A fraction clearly below ``pi`` does not mean
+    extra protection. It indicates mode collapse or shift.
 
-    The p-value is one-sided. If the generator memorized nothing, all choices of the training rows
-    among the N real rows are equally likely, given the synthetic rows. The fraction then has the
-    variance
+    The p-value is one-sided. If the generator memorized nothing, the synthetic rows do not depend
+    on which of the N real rows were training rows, so all choices of the training rows are equally
+    likely. The fraction then has the variance
 
     .. math:: \pi (1 - \pi) \frac{N}{N - 1} \left(\sum_j a_j^2 - \frac{1}{N}\right)
 
@@ -358,11 +359,10 @@ class DCRShare(TrainShareScreen, RelabelledTest):
     """Fraction of synthetic rows that are closer to a training row than to a holdout row.
 
     For each synthetic row, the metric finds the nearest real row in the training and holdout data.
-    If a generator did not memorize its training rows, about half of the synthetic rows are closer
-    to a training row, if both tables have equal sizes. In general, the fraction expected by chance
-    is n_T / (n_T + n_H) for n_T training rows and n_H holdout rows. Lower is better. A generator
-    may copy only some columns of a row. Therefore, groups of columns can be measured one by one,
-    and the largest fraction is reported.
+    If a generator did not memorize its training rows, the fraction expected by chance is n_T / (n_T
+    + n_H) for n_T training rows and n_H holdout rows, that is, one half for tables of equal sizes.
+    Lower is better. A generator may copy only some columns of a row. Therefore, groups of columns
+    can be measured one by one, and the largest fraction is reported.
 
     Parameters
     ----------
@@ -372,13 +372,13 @@ class DCRShare(TrainShareScreen, RelabelledTest):
         thirds, as MOSTLY AI does. Otherwise, "auto" uses no groups.
     n_permutations : int, default=1999
         Number of random relabelings for the p-value (only with column groups). Fewer are drawn if
-        the largest fraction of many relabelings reaches the largest observed fraction.
+        many of them reach the observed value.
 
     Raises
     ------
     InvalidParameterError
         At fit, if `num_iterations` is above 1 without `num_rows_subsample`, groups of columns or
-        ``scale="reference"`` are requested in another space than "gower", or `column_groups`
+        ``scale="reference"`` are used with another space than "gower", or `column_groups`
         contains columns that are not compared.
 
     Warnings
@@ -397,20 +397,20 @@ class DCRShare(TrainShareScreen, RelabelledTest):
     :class:`~skeval.privacy.DCROverfittingProtection`, and the baseline is ``n_T / (n_T + n_H)``.
 
     With column groups, the largest of several fractions is selected, so it usually exceeds this
-    baseline even without a leak. Therefore, the p-value and the baseline come from random choices
-    of the training rows. All groups use the same choices. The interval is simultaneous over the
-    groups (Bonferroni), so it covers the largest true fraction. With `num_iterations` above 1, the
-    p-value is twice the mean p-value of the iterations, which is valid for any dependence between
-    them.
+    baseline even without a leak. Therefore, the p-value and the baseline are computed from random
+    relabelings, in which the training rows are chosen at random among all real rows. All groups use
+    the same relabelings. The interval is simultaneous over the groups (Bonferroni), so it covers
+    the largest true fraction. With `num_iterations` above 1, the p-value is twice the mean p-value
+    of the iterations, which is valid for any dependence between them.
 
     ``details["groups"]`` contains the fraction, z and the standard errors of each group.
     ``details["worst_group"]`` is the group with the largest fraction. All other ``details``
     describe all columns together.
 
     With "auto", related columns are neighbors in the leaves of a hierarchical clustering by
-    Cramer's V. The order of the leaves is cut into three parts at the weakest relations, and no
-    group has less than a fifth of the columns. The clustering uses training and holdout data
-    together, because groups that depend on which rows were training rows would invalidate the
+    Cramer's V. The sequence of the leaves is cut into three groups at the weakest relations, such
+    that no group has less than a fifth of the columns. The clustering uses training and holdout
+    data together, because groups that depend on which rows were training rows would invalidate the
     relabeling.
 
     ``scale="reference"`` has no null distribution, and therefore no interval, p-value or baseline.

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from skeval.reporting.displays.base import Display
-from skeval.reporting.displays.sentences import describe_result, state_attacks, state_left_out
+from skeval.reporting.displays.sentences import describe_result, state_attacks, state_not_drawn
 from skeval.reporting.displays.series import Series, name_series
 from skeval.reporting.displays.theme import FAINT, GAP, GREY, INK, LEAK, LEAK_GAP, PAPER, TICK
 from skeval.reporting.displays.ticks import label_names, label_percentages
@@ -38,7 +38,7 @@ class AttacksDisplay(Display):
         super().__init__(result)
         known = {name: one for name, one in self._attacks().items() if mapping_at(one, "attack")}
         ranked = sorted(known, key=lambda name: -_excess(known[name]))
-        self.left_out = max(0, len(ranked) - _MAX_ATTACKS)
+        self.not_drawn = max(0, len(ranked) - _MAX_ATTACKS)
         self.attacks = {name: known[name] for name in ranked[:_MAX_ATTACKS]}
         self._n_significant = sum(map(_is_significant, known.values()))
 
@@ -59,14 +59,14 @@ class AttacksDisplay(Display):
 
     def title(self) -> str:
         """Return how many attacks work better on the training data."""
-        return state_attacks(self._n_significant, len(self.attacks) + self.left_out)
+        return state_attacks(self._n_significant, len(self.attacks) + self.not_drawn)
 
     def subtitle(self) -> str:
         """Return the number of attempts, and how many attacks are not drawn."""
         n = max((number_at(one, "attack", "n") for one in self.attacks.values()), default=0.0)
         facts = f"{count(n)} attempts each" if n else "", "95% intervals"
-        left_out = state_left_out(self.left_out, "attacks")
-        return describe_result(self.result, *facts, left_out, has_value=False)
+        not_drawn = state_not_drawn(self.not_drawn, "attacks")
+        return describe_result(self.result, *facts, not_drawn, has_value=False)
 
     def draw(self, axes: Sequence[Axes]) -> None:
         """Draw a dot and a ring for each attack, and the gap between them."""

@@ -16,7 +16,7 @@ from skeval.reporting.displays.sentences import (
     count_things,
     describe_result,
     state_equal_columns,
-    state_left_out,
+    state_not_drawn,
     state_worst_column,
 )
 from skeval.reporting.displays.series import Series, name_series
@@ -74,8 +74,8 @@ class ColumnScoresDisplay(Display):
     def subtitle(self) -> str:
         """Return the number of columns, and the mean with its interval."""
         n = len(self.frame())
-        left_out = state_left_out(n - _MAX_ROWS, "columns")
-        return describe_result(self.result, count_things(n, "column"), left_out)
+        not_drawn = state_not_drawn(n - _MAX_ROWS, "columns")
+        return describe_result(self.result, count_things(n, "column"), not_drawn)
 
     def draw(self, axes: Sequence[Axes]) -> None:
         """Draw one row for each column on an axis that is cut to the scores."""

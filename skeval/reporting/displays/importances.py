@@ -10,7 +10,7 @@ import pandas as pd
 
 from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.reading import numbers_at
-from skeval.reporting.displays.sentences import describe_result, state_left_out
+from skeval.reporting.displays.sentences import describe_result, state_not_drawn
 from skeval.reporting.displays.series import name_series, table_series
 from skeval.reporting.displays.theme import FILLS
 from skeval.reporting.displays.ticks import label_names, label_percentages
@@ -39,8 +39,8 @@ class ImportancesDisplay(Display):
 
     def subtitle(self) -> str:
         """Return how many columns are not drawn."""
-        left_out = state_left_out(len(self.frame()) - _MAX_COLUMNS, "columns")
-        return describe_result(self.result, left_out)
+        not_drawn = state_not_drawn(len(self.frame()) - _MAX_COLUMNS, "columns")
+        return describe_result(self.result, not_drawn)
 
     def draw(self, axes: Sequence[Axes]) -> None:
         """Draw two bars for each column."""

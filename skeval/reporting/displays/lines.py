@@ -11,7 +11,7 @@ import pandas as pd
 from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.letters import draw_name
 from skeval.reporting.displays.reading import stack, to_numbers
-from skeval.reporting.displays.sentences import describe_result, state_left_out
+from skeval.reporting.displays.sentences import describe_result, state_not_drawn
 from skeval.reporting.displays.series import name_series, table_series
 from skeval.reporting.displays.theme import LETTERS, LINES
 from skeval.reporting.displays.ticks import value_ticks
@@ -63,7 +63,7 @@ class LinesDisplay(Display):
             "holdout": mapping_at(details, "holdout", "lines"),
             "synthetic": mapping_at(details, "lines"),
         }
-        self.left_out = max(0, len(tables["train"]) - _MAX_PANELS)
+        self.not_drawn = max(0, len(tables["train"]) - _MAX_PANELS)
         self.columns = {
             column: {
                 role: {part: to_numbers(table[column][by][part]) for part in _PARTS}
@@ -85,7 +85,7 @@ class LinesDisplay(Display):
 
     def subtitle(self) -> str:
         """Return the meaning of lines and bands, and the number of further columns."""
-        facts = "lines: mean", "band: quartiles", state_left_out(self.left_out, "columns")
+        facts = "lines: mean", "band: quartiles", state_not_drawn(self.not_drawn, "columns")
         return describe_result(self.result, *facts)
 
     def shape(self) -> tuple[int, int]:

@@ -12,7 +12,7 @@ from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.column_bars import ColumnBars
 from skeval.reporting.displays.letters import draw_name
 from skeval.reporting.displays.reading import to_numbers
-from skeval.reporting.displays.sentences import join_facts, state_largest_gap, state_left_out
+from skeval.reporting.displays.sentences import join_facts, state_largest_gap, state_not_drawn
 from skeval.reporting.displays.series import name_series, table_series
 from skeval.reporting.displays.theme import FILLS, INK, LETTERS, LINES, NAMES, PAPER, TICK
 from skeval.reporting.displays.ticks import label_names, label_percentages, value_ticks
@@ -60,9 +60,9 @@ class MarginalDisplay(Display):
 
     def subtitle(self) -> str:
         """Return the note, and how many categories are not drawn."""
-        left_out = len(self.shown) - _MAX_CATEGORIES if self.bars.edges is None else 0
+        not_drawn = len(self.shown) - _MAX_CATEGORIES if self.bars.edges is None else 0
         kind = f"Distribution of a {self.bars.kind} column"
-        return join_facts((self.note or kind, state_left_out(left_out, "categories")))
+        return join_facts((self.note or kind, state_not_drawn(not_drawn, "categories")))
 
     def draw(self, axes: Sequence[Axes]) -> None:
         """Draw the column."""

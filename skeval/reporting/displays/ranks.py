@@ -13,7 +13,7 @@ from skeval.reporting.displays.letters import draw_name
 from skeval.reporting.displays.sentences import (
     count_things,
     join_facts,
-    state_left_out,
+    state_not_drawn,
     state_ranks,
 )
 from skeval.reporting.displays.theme import GREY, LETTERS, TICK
@@ -47,8 +47,8 @@ class RanksDisplay(Display):
     def subtitle(self) -> str:
         """Return the number of candidates."""
         n = len(self.ranks)
-        left_out = state_left_out(n - _MAX_CANDIDATES, "candidates")
-        return join_facts((count_things(n, "candidate"), "bars: ranks within chance", left_out))
+        not_drawn = state_not_drawn(n - _MAX_CANDIDATES, "candidates")
+        return join_facts((count_things(n, "candidate"), "bars: ranks within chance", not_drawn))
 
     def draw(self, axes: Sequence[Axes]) -> None:
         """Draw one line for each candidate."""

@@ -10,7 +10,7 @@ import pandas as pd
 
 from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.scales import draw_on_scale, scale_of
-from skeval.reporting.displays.sentences import join_facts, state_left_out, state_scores
+from skeval.reporting.displays.sentences import join_facts, state_not_drawn, state_scores
 from skeval.reporting.displays.series import Series, name_series
 from skeval.reporting.displays.theme import GREY, INK, LETTERS, NAMES, TICK
 from skeval.reporting.displays.ticks import hide_axis, label_names
@@ -50,8 +50,8 @@ class ScoresDisplay(Display):
         """Return the numbers of rows."""
         sizes = self.suite_result.sizes or {}
         rows = [f"{count(sizes[role])} {role} rows" for role in NAMES if role in sizes]
-        left_out = max(0, len(self.frame()) - self.n_panels * _MAX_ROWS)
-        return join_facts((", ".join(rows), "95% intervals", state_left_out(left_out, "metrics")))
+        not_drawn = max(0, len(self.frame()) - self.n_panels * _MAX_ROWS)
+        return join_facts((", ".join(rows), "95% intervals", state_not_drawn(not_drawn, "metrics")))
 
     def draw(self, axes: Sequence[Axes]) -> None:
         """Draw one line for each metric, between the ends of its scale."""

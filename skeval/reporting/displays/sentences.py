@@ -74,7 +74,7 @@ def state_equal_columns(n: int, value: str) -> str:
     return f"All {n} columns have a score of {value}" if n > 1 else f"The score is {value}"
 
 
-def state_left_out(n: int, what: str) -> str:
+def state_not_drawn(n: int, what: str) -> str:
     """Return how many rows of a figure are not drawn."""
     return f"{n:,} more {what} not drawn" if n > 0 else ""
 

@@ -26,7 +26,7 @@ _SIZE = 118.0, 120.0  # width and height of a matrix in points
 class TransitionsDisplay(Display):
     """The shares of the next categories, by category, in each table."""
 
-    # Shares that are computed from fewer than ten sequences are left out.
+    # Shares that are computed from fewer than ten sequences are skipped.
 
     reads = ("train_transitions", "transitions")
 

@@ -106,7 +106,7 @@ def privacy_rows(found: Findings) -> Comparison:
         heads=("", "training", "unseen"),
         legend=(
             ("value", f"training {many}"),
-            ("reference", f"unseen {many} or chance"),
+            ("reference", f"unseen {many} (not trained on) or chance"),
             ("gap", "difference (red: leak)"),
             ("interval", "95% interval"),
         ),

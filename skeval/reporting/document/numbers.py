@@ -25,8 +25,9 @@ def rate(share: float | None) -> str:
 
 
 def whole_percent(share: float) -> str:
-    """Return a rate in whole percent."""
-    return f"{round(100.0 * share):.0f}%"
+    """Return a rate in whole percent, but with a decimal if it would be rounded to 0 or 100."""
+    is_rounded_to_end = 0.0 < share < 1.0 and round(100.0 * share) in (0, 100)
+    return rate(share) if is_rounded_to_end else f"{round(100.0 * share):.0f}%"
 
 
 def points(difference: float, digits: int | None = None) -> str:

@@ -130,7 +130,7 @@ class CoxCoefficientOverlap(CovariateMetric):
             dict(zip(names, overlaps.tolist(), strict=True)),
             n_total=len(names),
             greater_is_better=True,
-            warnings=cox_warnings(design.left_out, lost),
+            warnings=cox_warnings(design.skipped, lost),
             unit="coefficient",
             model="Cox",
             **compared_coefficients(names, train, synthetic, overlaps),
@@ -139,7 +139,7 @@ class CoxCoefficientOverlap(CovariateMetric):
                 train.n_rows, max(1, synthetic.n_rows), 1.0 - self.confidence
             ),
             references=design.references,
-            left_out=design.left_out,
+            skipped=design.skipped,
         )
 
     def _summary(self, result: Result) -> str:
@@ -151,11 +151,11 @@ class CoxCoefficientOverlap(CovariateMetric):
         )
 
 
-def cox_warnings(left_out: dict[str, str], lost: list[str]) -> tuple[MetricWarning, ...]:
+def cox_warnings(skipped: dict[str, str], lost: list[str]) -> tuple[MetricWarning, ...]:
     """Warn of skipped features, and of coefficients that the synthetic data do not determine."""
     warnings: list[MetricWarning] = []
-    if left_out:
-        parts = "; ".join(f"{name} ({why})" for name, why in left_out.items())
+    if skipped:
+        parts = "; ".join(f"{name} ({why})" for name, why in skipped.items())
         warnings.append(ConstantColumnWarning(f"skipped features: {parts}."))
     if lost:
         text = (

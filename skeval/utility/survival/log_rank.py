@@ -36,8 +36,8 @@ class LogRankAgreement(SurvivalMetric):
     An analyst compares the survival of groups, for example by therapy or stage, and reports which
     groups differ. The metric measures whether the real data lead to the same conclusions. For each
     grouping column, one log-rank test uses the training data and one the synthetic data. The tests
-    agree if both tests or none of them are significant at the level. The value is the fraction of
-    tests that agree, from 0 to 1. Higher is better.
+    agree if both tests are significant at the level or if neither test is significant. The value is
+    the fraction of tests that agree, from 0 to 1. Higher is better.
 
     Parameters
     ----------
@@ -123,11 +123,11 @@ class LogRankAgreement(SurvivalMetric):
         columns = self._columns(context)
         if not columns:
             return undefined_result("there is no grouping column.", NothingToMeasureWarning)
-        tests, left_out = {}, []
+        tests, skipped = {}, []
         for name in columns:
             levels = levels_of(context, name, self._outcome)
             if len(levels.names) < 2:
-                left_out.append(name)
+                skipped.append(name)
             else:
                 tests[name] = [
                     test_of(context, role, name, self._outcome) for role in ("train", "synthetic")
@@ -141,7 +141,7 @@ class LogRankAgreement(SurvivalMetric):
             {name: float(first == second) for name, (first, second) in decided.items()},
             n_total=len(columns),
             greater_is_better=True,
-            left_out=left_out,
+            skipped=skipped,
             unit="grouping",
         )
 

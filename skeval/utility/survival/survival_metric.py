@@ -77,7 +77,7 @@ class SurvivalMetric(Metric):
                     f"no {role} row has a valid {self.duration} and {self.event}."
                 )
         result = self._measure(context)
-        return replace(result, warnings=(*result.warnings, *self._left_out(context)))
+        return replace(result, warnings=(*result.warnings, *self._skipped(context)))
 
     def _measure(self, context: Context) -> Result:
         """Return the value. Both tables have rows with an outcome."""
@@ -114,7 +114,7 @@ class SurvivalMetric(Metric):
             "n_dropped": {role: one.n_dropped for role, one in rows.items()},
         }
 
-    def _left_out(self, context: Context) -> tuple[MetricWarning, ...]:
+    def _skipped(self, context: Context) -> tuple[MetricWarning, ...]:
         n_dropped = follow_up(context, "synthetic", self._outcome).n_dropped
         if not n_dropped:
             return ()

@@ -228,7 +228,7 @@ def test_one_secret_value():
 
 @pytest.mark.slow
 def test_missing_secrets():
-    """A missing category is a value; rows with a missing number are left out."""
+    """A missing category is a value; rows with a missing number are skipped."""
     train, holdout = small("abab", ["x", None, "x", None]), small("aabb", ["x", "x", None, "x"])
     release = small("ab" * 10, ["x", None] * 10)
     result = evaluate(tables=(train, holdout, release))

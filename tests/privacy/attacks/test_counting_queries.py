@@ -81,7 +81,7 @@ def test_counts_of_shares():
     np.testing.assert_allclose(actual.answers("share", 4, 5)[:, 1], np.array([2, 0, 1, 2]) * 4 / 5)
 
 
-def test_counts_of_few_people_are_left_out():
+def test_counts_of_few_people_are_skipped():
     assert counts(n_min=3)[1] == [[2, 1, 0]]
     assert counts(n_min=9)[1] == []
     actual, members = counts(n_queries=2, seed=1)

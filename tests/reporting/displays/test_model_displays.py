@@ -67,7 +67,7 @@ def test_attacks_are_drawn_with_their_intervals(suite_result: SuiteResult) -> No
     assert set(frame["on"]) == {"train rows", "holdout rows", "guessing"}
     assert (frame["low"] <= frame["share"] + 1e-12).all()
     assert (frame["share"] <= frame["high"] + 1e-12).all()
-    assert display.left_out + len(display.attacks) == len(result_attacks(suite_result))
+    assert display.not_drawn + len(display.attacks) == len(result_attacks(suite_result))
     labels = [label.get_text() for label in display.plot().ax_.get_yticklabels()]
     assert labels == list(display.attacks)
     assert f"of {len(result_attacks(suite_result))}" in display.title()
@@ -82,7 +82,7 @@ def test_of_many_attacks_those_with_the_largest_excess_are_drawn() -> None:
     from skeval import Result
 
     display = AttacksDisplay(Result(0.6, details={"attacks": attacks, "n_attacks_made": 60}))
-    assert display.left_out == 44
+    assert display.not_drawn == 44
     assert display.frame()["attack"].iloc[0] == "inference of c59"
     assert "44 more attacks not drawn" in display.subtitle()
 

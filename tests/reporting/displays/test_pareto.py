@@ -32,7 +32,7 @@ def test_names_stand_at_the_front_and_steps_go_through_it():
     assert display.title() == "a and b are not dominated, of 4 candidates"
 
 
-def test_names_that_would_lie_on_others_are_left_out():
+def test_names_that_would_lie_on_others_are_not_drawn():
     close = pd.DataFrame(
         {"utility": [0.9, 0.899, 0.2], "privacy": [0.2, 0.201, 0.9]}, index=["a", "b", "c"]
     )

@@ -259,8 +259,8 @@ def test_smallest_leak_that_would_have_been_found() -> None:
         )
     found: Headline = block(first_page(results), "headline")
     assert (
-        "With 500 unseen records, only leaks of about 5 to 12 points or more would have been "
-        "found, depending on the test." in plain(found.deck)
+        "With 500 unseen records, the smallest leak that these tests would have found is about 5 to "
+        "12 percentage points, depending on the test." in plain(found.deck)
     )
 
 

@@ -94,7 +94,7 @@ def test_sentences_of_each_page(name: str) -> None:
     note([one for one in sentences(blocks) if one])
 
 
-def test_pages_without_results_are_left_out() -> None:
+def test_pages_without_results_are_skipped() -> None:
     document = make_document(release("inconclusive"))
     assert [page.name for page in document.pages][:5] == [
         *("decision", "distances", "pairs", "numbers", "origin")
@@ -201,5 +201,5 @@ def test_columns_of_a_leak_that_distances_show() -> None:
             "Training records are closer to synthetic rows than unseen records are, most of all "
             "in tail and time." in text
         ) == is_shown
-        assert ("Coarsen or drop tail and time and refit the generator." in text) == is_shown
+        assert ("Coarsen or drop tail and time, then refit the generator." in text) == is_shown
         assert ("The leak shows most in tail and time." in text) == is_shown

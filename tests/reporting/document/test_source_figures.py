@@ -178,6 +178,6 @@ def test_warnings_are_stated_once() -> None:
         {"columns": {"age": None, "city": "x"}, "shares": {"age": 3}, "names": [1], "matrix": "x"},
     ],
 )
-def test_details_of_another_form_are_left_out(details: dict[str, Any]) -> None:
+def test_details_of_another_form_are_skipped(details: dict[str, Any]) -> None:
     odd = Result(0.5, details=details, metric="MissingValueSimilarity", tags=UTILITY)
     assert make_document(with_results(release("none"), odd=odd)).pages

@@ -24,11 +24,12 @@ class AnonymeterRisk(LargestRiskMetric):
     """Largest residual risk of singling out, linkability and inference.
 
     European data protection names three risks: an individual is singled out, two records of an
-    individual are linked, or an attribute of an individual is inferred. The metric attempts each
-    on the training data and on the holdout data, which the generator never saw, with
+    individual are linked, or an attribute of an individual is inferred. The metric attempts these
+    attacks on the training data and on the holdout data, which the generator never saw, with
     :class:`SinglingOutRisk` in both modes, :class:`LinkabilityRisk` and :class:`InferenceRiskAll`.
-    The value is the largest residual risk, from 0 (no attack succeeds) to 1 (an attack always
-    succeeds). Lower is better.
+    A residual risk is the success on training rows in excess of the success on holdout rows. The
+    value is the largest residual risk of all attacks. It ranges from 0 (no excess) to 1 (an attack
+    always succeeds on training rows and not always on holdout rows). Lower is better.
 
     Parameters
     ----------
@@ -63,8 +64,8 @@ class AnonymeterRisk(LargestRiskMetric):
     ``details["worst_attack"]`` is the attack with the largest risk, ``details["surest_attack"]``
     the most significant attack. ``details["attacks"]`` contains all attacks, and
     ``details["level"]`` is "low", "medium" or "high". The maximum of many noisy numbers is positive
-    even if there is no leak. Therefore the baseline is the mean of the maximum over random choices
-    of the training rows among all real rows. The intervals of the attacks are simultaneous
+    even if there is no leak. Therefore the baseline is the mean of the maximum if the training rows
+    are chosen at random among all real rows. The intervals of the attacks are simultaneous
     (Bonferroni). The interval of the value ranges from the maximum of the lower bounds to the
     maximum of the upper bounds. Attacks that are not possible, or that succeed on every holdout
     row, are skipped.

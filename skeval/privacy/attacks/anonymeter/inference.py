@@ -196,13 +196,13 @@ class InferenceRisk(InferenceMetric):
     .. math:: \frac{p - c}{1 - c}
 
     clipped to [0, 1]. Without a leak, its expected value is about 0 before clipping. The baseline
-    is the mean of the clipped risk over random choices of the training rows, which is above 0
-    because of the clipping. A guess g of a number s is correct if ``|g - s| <= max(tolerance |s|,
-    1e-12)``. A missing value is guessed by a missing value. If any value of a real row is a correct
-    guess for all rows, for example within 5% of a year, the attribute is not attacked
-    (:class:`~skeval.exceptions.VoidAttackWarning`). Rows are compared in Gower's distance over the
-    known columns. If several rows are equally close, the attacker chooses one at random, so the
-    success is the fraction of these rows (at most 8) with the true value.
+    is the mean of the clipped risk if the training rows are chosen at random among all real rows.
+    This mean is above 0 because of the clipping. A guess g of a number s is correct if ``|g - s| <=
+    max(tolerance |s|, 1e-12)``. A missing value is guessed by a missing value. If any value of a
+    real row is a correct guess for all rows, for example within 5% of a year, the attribute is not
+    attacked (:class:`~skeval.exceptions.VoidAttackWarning`). Rows are compared in Gower's distance
+    over the known columns. If several rows are equally close, the attacker chooses one at random,
+    so the success is the fraction of these rows (at most 8) with the true value.
 
     ``details`` contains the rates of the attack, of guessing (`baseline`) and of the attack on the
     holdout (`control`), with Wilson's intervals. It also contains the risk without clipping
@@ -308,9 +308,9 @@ class InferenceRiskAll(InferenceMetric, LargestRiskMetric):
     For each column, ``details["secrets"]`` contains the results of :class:`InferenceRisk`.
     ``details["worst"]`` is the column with the largest risk, and ``details["surest"]`` is the most
     significant column. The largest of many noisy numbers is above 0 even without a leak. Therefore,
-    the baseline is the mean of the largest risk over random choices of the training rows. The
-    intervals of the columns are simultaneous (Bonferroni). The interval of the value ranges from
-    the largest lower bound to the largest upper bound.
+    the baseline is the mean of the largest risk if the training rows are chosen at random among all
+    real rows. The intervals of the columns are simultaneous (Bonferroni). The interval of the value
+    ranges from the largest lower bound to the largest upper bound.
 
     The p-values (`p_adjusted`) are simultaneous after Westfall and Young. The excess of the
     training over the holdout rows, in standard deviations, is compared with the largest excess over

@@ -108,10 +108,11 @@ class LinkabilityRisk(ResidualRiskMetric):
     .. math:: \frac{p - c}{1 - c}
 
     clipped to [0, 1]. Without a leak, its expected value is about 0 before clipping. The baseline
-    is the mean of the clipped risk over random choices of the training rows, which is above 0
-    because of the clipping. For several halves, the value is the mean risk, and the interval is the
-    interval of the mean counts. The interval is wider than necessary because of random differences
-    between halves. Rows are compared in Gower's distance over the columns of the part.
+    is the mean of the clipped risk if the training rows are chosen at random among all real rows.
+    This mean is above 0 because of the clipping. For several halves, the value is the mean risk,
+    and the interval is the interval of the mean counts. The interval is wider than necessary
+    because of random differences between halves. Rows are compared in Gower's distance over the
+    columns of the part.
 
     ``details`` contains the rates of the attack, of guessing (`baseline`) and of the attack on the
     holdout (`control`), with Wilson's intervals. It also contains the risk without clipping

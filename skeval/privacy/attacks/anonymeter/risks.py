@@ -219,15 +219,16 @@ class ResidualRiskMetric(Metric):
         Number of attacked rows in the training and in the holdout data, limited by the smaller
         table. If None, all rows of the smaller table are used.
     levels : pair of float, default=(0.3, 0.5)
-        Risks from the first number on are called medium, and risks above the second high.
+        Risks of at least the first number are called medium, and risks above the second number are
+        called high.
     ci_method : {"anonymeter", "katz"}, default="anonymeter"
         "anonymeter" computes the value and interval from the centers of Wilson intervals. "katz"
         uses plain fractions, with the interval of Katz for a ratio of failures.
     reference : {"holdout", "baseline"}, default="holdout"
         The rate that a risk must exceed. "holdout" is the same attack on rows that the generator
-        never saw. "baseline" is guessing, as in SynEval. Information that follows from the
-        population then counts as a risk, and the baseline of the result is the risk of holdout
-        rows. The test is the same.
+        never saw. "baseline" is the success of random guesses, as in SynEval. In this case,
+        information that follows from the population also counts as a risk, and the baseline of the
+        result is the risk of holdout rows. The test is the same for both.
     confidence_level : float, default=0.95
         Confidence level of the intervals. The intervals of several attacks are simultaneous.
     random_state : int, default=0
@@ -353,7 +354,7 @@ def largest_risk(attacks: Mapping[str, Attack | None], measure: Measure, tested:
     defined = {n: one for n, one in reports.items() if not math.isnan(one["residual_risk"])}
     details: dict[str, Any] = {
         "attacks": reports,
-        "left_out": [name for name in attacks if name not in defined],
+        "skipped": [name for name in attacks if name not in defined],
         "n_attacks_made": len(made),
     }
     if not defined:

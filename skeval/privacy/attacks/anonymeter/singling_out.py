@@ -117,10 +117,11 @@ class SinglingOutRisk(ResidualRiskMetric):
     .. math:: \frac{p - c}{1 - c}
 
     clipped to [0, 1]. Without a leak, its expected value is about 0 before clipping. The baseline
-    is the mean of the clipped risk over random choices of the training rows, which is above 0
-    because of the clipping. Duplicates are first dropped from each table. In mode "multivariate", a
-    predicate requires the same category as the synthetic row. For a number of the row above the
-    median, the predicate requires at least this number, and otherwise at most this number.
+    is the mean of the clipped risk if the training rows are chosen at random among all real rows.
+    This mean is above 0 because of the clipping. Duplicates are first dropped from each table. In
+    mode "multivariate", a predicate requires the same category as the synthetic row. For a number
+    of the row above the median, the predicate requires at least this number, and otherwise at most
+    this number.
 
     ``details`` contains
 

@@ -104,7 +104,7 @@ _GUESSED_BY = {
     BLEND: "the mean of its ranks by all attacks",
 }
 AttackName = Annotated[str, one_of(tuple(ATTACKS))]
-# the best attack, the scores of all, and who is left out
+# the best attack, the scores of all, and who is skipped
 Chosen = tuple[str, dict[str, MemberScores], dict[str, str]]
 
 
@@ -122,24 +122,26 @@ class MembershipInference(Metric):
     Parameters
     ----------
     attack : "best", str or list of str, default="best"
-        "best" uses "distance_calibrated", "domias", "classifier" and "levatt". These four attacks
-        find a leak in most releases of real generators that leak. A list specifies other attacks.
-        If there are several attacks, they are also blended (the mean rank of a row), the most
-        significant attack is reported, and its p-value is corrected for the choice. A single attack
-        is one of "distance" (to the nearest synthetic row), "distance_calibrated" (the distance to
-        the nearest reference row minus "distance"), "ratio" (of these two distances), "monte_carlo"
-        (number of synthetic rows within the median distance), "knn_density" (distance to the k-th
-        nearest), "domias" (density of synthetic rows divided by the density of reference rows),
-        "classifier" (trained on synthetic and reference rows), "eq1" (density of synthetic rows)
-        and "levatt" (edits to the nearest synthetic row, both written as text).
+        "best" uses four attacks, which find a leak in most releases of real generators that leak.
+        They are "distance_calibrated" (distance to the nearest reference row minus the distance to
+        the nearest synthetic row), "domias" (density of synthetic rows divided by the density of
+        reference rows), "classifier" (of synthetic and reference rows) and "levatt" (edits to the
+        nearest synthetic row, both written as text). A list specifies other attacks. If there are
+        several attacks, they are also blended (the mean rank of a row), the most significant attack
+        is reported, and its p-value is corrected for the choice. The other attacks are "distance"
+        (distance to the nearest synthetic row), "ratio" (of the distances to the nearest reference
+        row and to the nearest synthetic row), "monte_carlo" (number of synthetic rows within the
+        median distance), "knn_density" (distance to the k-th nearest synthetic row) and "eq1"
+        (density of synthetic rows).
     reference : table, optional
         Population rows of the attacker that are not in the training or holdout data, for
         "distance_calibrated", "ratio", "domias" and "classifier". A fitted metric and its pickle
         contain this table.
     reference_fraction : float, optional
-        Without `reference`, the fraction of the holdout that the attacker uses and does not attack.
-        By default, training and holdout rows are mixed and split into halves. Each half is the
-        reference of the other half, so that every row is attacked.
+        If `reference` is not passed, this fraction of the holdout rows is the reference of the
+        attacker. These rows are not attacked. By default, training and holdout rows are mixed and
+        split into halves. Each half is the reference of the other half, so that every row is
+        attacked.
     scoring : {"auc", "tpr_at_fpr"}, default="auc"
         Reported value. "tpr_at_fpr" is the largest fraction of members found at a false positive
         rate of at most the first value of `fpr`.
@@ -201,16 +203,17 @@ class MembershipInference(Metric):
     Notes
     -----
     The interval uses DeLong's method on the logit scale. The p-value of one attack is one-sided,
-    after Mann and Whitney. If the generator memorized nothing, the labels of the real rows are
-    exchangeable given the release. The scores do not depend on the labels, because each half of the
-    real rows is calibrated by the other half, regardless of membership. Therefore, the test is
-    valid for any attack. Ties have mid-ranks. With several attacks, the metric reports the AUC with
-    the largest z-score under random labels. The p-value is the fraction of random labelings for
-    which the largest z-score of all attacks is at least the observed one. Each labeling is applied
-    to all attacks at once. If no labeling is as extreme, the Bonferroni p-value is used if smaller.
-    With several attacks, the interval is simultaneous (Bonferroni), and the baseline is the AUC at
-    which this attack's z-score equals the mean, over random labelings, of the largest z-score of
-    all attacks. For one attack, the baseline is 0.5.
+    after Mann and Whitney. If the generator memorized nothing, the labels of the real rows
+    (training or holdout) are exchangeable given the release. The scores do not depend on the
+    labels, because each half of the real rows is calibrated by the other half, regardless of
+    membership. Therefore, the test is valid for any attack. Ties have mid-ranks. With several
+    attacks, the metric reports the AUC with the largest z-score under random labels. The p-value is
+    the fraction of random labelings for which the largest z-score of all attacks is at least the
+    observed one. Each labeling is applied to all attacks at once. If no random labeling reaches the
+    observed z-score, the Bonferroni p-value is used if it is smaller. With several attacks, the
+    interval is simultaneous (Bonferroni), and the largest z-score is above 0 on average even
+    without a leak. The baseline is the AUC of the reported attack at which its z-score equals this
+    average. For one attack, the baseline is 0.5.
 
     "levatt" is designed for generators that repeat digits, as language models do. The distance of
     two rows is the number of characters that must be inserted, deleted or replaced between their
@@ -233,11 +236,12 @@ class MembershipInference(Metric):
     - `attacks`: the AUC of each attack and of "blend". `protection` is
       ``1 - 2 max(0, AUC - 1/2)``.
     - `tpr_at_fpr`: for each rate in `fpr`, the largest fraction of members found with at most this
-      rate of false positives, without interpolation, and nan if a single false positive exceeds the
-      rate. The interval is conditional on the threshold. `by_chance` and the p-value come from
-      random labels. `at_fixed_threshold` uses a threshold chosen on one half of the rows. It
-      contains the true and false positive rates on the other half, and the precision of a guess at
-      `prior`. The actual false positive rate then differs from the intended rate.
+      rate of false positives, without interpolation. The fraction is nan if there are so few
+      holdout rows that a single false positive exceeds the rate. The interval is conditional on the
+      threshold. `by_chance` and the p-value come from random labels. `at_fixed_threshold` uses a
+      threshold chosen on one half of the rows. It contains the true and false positive rates on the
+      other half, and the precision of a guess at `prior`. The actual false positive rate then
+      differs from the intended rate.
     - `advantage`: the true minus the false positive rate at a threshold chosen on the other half,
       with Newcombe's interval and the p-value of Fisher's test. `max_advantage` is the largest
       difference on the evaluated rows themselves, which is expected to be above 0.
@@ -312,7 +316,7 @@ class MembershipInference(Metric):
         chosen = self._choose_attack(context)
         if isinstance(chosen, Result):
             return result
-        best, scored, left_out = chosen
+        best, scored, skipped = chosen
         scores, columns = scored[best], column_key(context.schema, self.columns)
         halves = in_halves(context, scores, self.random_state)
         if min(half.fewest for half in halves) < 1:
@@ -320,7 +324,7 @@ class MembershipInference(Metric):
         trials: dict[str, Any] = {"n_permutations": self.n_permutations, "seed": self.random_state}
         alphas = np.atleast_1d(self.fpr).tolist()
         details = {
-            "left_out": left_out,
+            "skipped": skipped,
             "alert": bool(auc(scores.members, scores.others) >= self.alert),
             **overview(best, scored),
             **rates(scores, *halves, alphas, prior=self.prior, **trials),
@@ -389,18 +393,18 @@ class MembershipInference(Metric):
         settings = (self.space, columns, self.reference_fraction, seed, self.density)
         read = self.text is not None and self.columns is None and is_gower(self.space)
         texts = tuple(context.schema.columns("text")) if read else ()
-        scored, left_out = scores_by_attack(
+        scored, skipped = scores_by_attack(
             context, names, self.max_rows, *settings, self.n_neighbors, reference, texts
         )
         if not scored:
-            return undefined_result(" ".join(left_out.values()), left_out=left_out)
+            return undefined_result(" ".join(skipped.values()), skipped=skipped)
         if len(scored) > 1:
             scored[BLEND] = blend_scores(list(scored.values()))
         if min(one.fewest for one in scored.values()) < 2:
             return undefined_result("train and holdout need two rows each that can be scored.")
         alpha = self._alpha
         best = standing_out(context, scored) if alpha is None else strongest(scored, alpha)
-        return best, scored, left_out
+        return best, scored, skipped
 
 
 def success(scores: MemberScores, alpha: float | None, notices: Sequence[MetricWarning]) -> Result:

@@ -464,8 +464,8 @@ class GeneratorAttack(Metric):
     progress : callable, optional
         Called as ``progress(n_done, n_total)`` after each fit.
     n_jobs : int, optional
-        Number of processes. None is 1, and -1 uses all cores. The result does not depend on the
-        number.
+        Number of processes. None uses one process, and -1 uses all cores. The result does not
+        depend on the number.
     random_state : int, default=0
         Seed of all random numbers, the fits and the models that learn from their tables.
     """

@@ -132,15 +132,15 @@ class StackedMembershipInference(HalvesAttack):
     def _compute(self, context: Context) -> Result:
         if nothing_to_measure(context, "gower"):
             return undefined_result("no column of this table can be measured.")
-        chosen, left_out = self._usable(context)
+        chosen, skipped = self._usable(context)
         if not chosen:
-            return undefined_result(" ".join(left_out.values()), left_out=left_out)
+            return undefined_result(" ".join(skipped.values()), skipped=skipped)
         pool = self._pool(context)
         if min(pool.members.size, pool.others.size) < 2:
             return undefined_result("fewer than two training or holdout rows can be attacked.")
         members, others = pool.split(self._blend_scores(context, pool))
         result = self._detection(_NAME, "all attacks, blended", members, others)
-        return replace(result, details={**result.details, "left_out": left_out})
+        return replace(result, details={**result.details, "skipped": skipped})
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         if np.isnan(result.value):
@@ -176,8 +176,8 @@ class StackedMembershipInference(HalvesAttack):
         """Return the possible attacks, and the reasons for skipping the others."""
         names = ATTACKS if isinstance(self.attacks, str) else tuple(dict.fromkeys(self.attacks))
         reasons = {n: needs_of(context, n, self.reference_fraction, None) for n in names}
-        left_out = {name: reason for name, reason in reasons.items() if reason}
-        return tuple(name for name in names if name not in left_out), left_out
+        skipped = {name: reason for name, reason in reasons.items() if reason}
+        return tuple(name for name in names if name not in skipped), skipped
 
     def _pool(self, context: Context) -> Pool:
         return attacked_pool(context, self.reference_fraction, self.max_rows, self.random_state)

@@ -7,34 +7,34 @@ from skeval.reporting.document.trials import Trial
 
 _LEAD = "The clearest case: "
 _CASES = {
-    "TextExactMatch": "**{a} of 100** distinct synthetic texts equal a training text, **{b} of "
-    "100** an unseen text.",
+    "TextExactMatch": "**{a} of 100** distinct synthetic texts equal a training text, and "
+    "**{b} of 100** equal an unseen text.",
     "NearDuplicateText": "**{a} of 100** distinct synthetic texts nearly equal a training text, "
-    "**{b} of 100** an unseen text.",
-    "NGramNovelty": "**{a} of 100** phrases of synthetic texts occur in training texts, **{b} of "
-    "100** in unseen texts.",
+    "and **{b} of 100** nearly equal an unseen text.",
+    "NGramNovelty": "**{a} of 100** phrases of synthetic texts occur in training texts, and "
+    "**{b} of 100** occur in unseen texts.",
     "EntityLeakage": "of the names and numbers that synthetic texts repeat from a single real "
     "text, **{a} of 100** come from the training data. **{b} of 100** are expected by chance.",
     "StylisticOutliers": "**{a} of 100** synthetic texts are most similar to an unusual training "
-    "text, **{b} of 100** to an unusual unseen text.",
+    "text, and **{b} of 100** to an unusual unseen text.",
     "TextMembershipInference": "given two texts, an attacker names the one in the training data "
     "**{a} of 100** times. **{b} of 100** are expected by chance.",
     "SharedSubsequences": "the synthetic table contains a passage that is unique to one sequence "
     "for **{a} of 100** training sequences and for **{b} of 100** unseen ones.",
     "SubjectCopies": "**{a} of 100** synthetic subjects equal a training subject in all rows, "
-    "**{b} of 100** an unseen subject.",
+    "and **{b} of 100** equal an unseen subject.",
     "NearestSequences": "of the real sequences that are closest to a synthetic one, **{a} of 100** "
     "are training sequences. **{b} of 100** are expected by chance.",
 }
 _NOTES = {
     "TextExactMatch": "texts that equal a training text",
-    "NearDuplicateText": "texts that nearly equal one",
+    "NearDuplicateText": "texts that nearly equal a training text",
     "NGramNovelty": "phrases of training texts",
     "EntityLeakage": "names and numbers of one text (chance: 50%)",
     "LongestCommonSubstring": "words of the longest common passage",
-    "StylisticOutliers": "texts like an unusual one",
+    "StylisticOutliers": "texts similar to an unusual text",
     "NominalMentions": "mentions of names",
-    "TextMembershipInference": "names the right one of two texts",
+    "TextMembershipInference": "picks the training text of a pair",
     "SharedSubsequences": "passages unique to one sequence",
     "SharedHistoryShare": "rows shared by one subject",
     "SubjectCopies": "subjects with all their rows",

@@ -41,8 +41,7 @@ def deck(
         who = "The only statistical test finds"
     return paragraph(
         compose(
-            f"{who} no difference between training {{many}} and unseen ones. That does not show "
-            "that nothing leaks.",
+            f"{who} no difference between training and unseen {{many}}. A leak may still exist.",
             many=noun.many,
         ),
         _smallest_leaks(privacy, noun),
@@ -60,11 +59,12 @@ def _smallest_leaks(privacy: PrivacyFindings, noun: Noun) -> Text:
     low, high = (round(100.0 * min(1.0, one)) for one in privacy.smallest_leaks)
     about = f"{max(1, low)}" if high <= max(1, low) else f"{max(1, low)} to {high}"
     return compose(
-        "With {n} unseen {many}, only leaks of about **{about} points** or more would have been "
-        "found{which}.",
+        "With {n} unseen {many}, the smallest leak that {tests} would have found is about "
+        "**{about} percentage points**{which}.",
         n=count(privacy.n_unseen),
         many=noun.many,
         about=about,
+        tests="the test" if privacy.n_tests == 1 else "these tests",
         which="" if high <= max(1, low) else ", depending on the test",
     )
 
@@ -100,8 +100,8 @@ _CASES = {
     "training data and **{b} of 100** unseen {many}.",
     Question.REFUTE: "The clearest case: of a training and an unseen {one}, an attacker names the "
     "training {one} in **{a} of 100** pairs. **{b} of 100** are expected by chance.",
-    Question.COPIES: "The clearest case: **{a} of 100** synthetic rows copy a training row or "
-    "nearly copy it, **{b} of 100** an unseen row.",
+    Question.COPIES: "The clearest case: **{a} of 100** synthetic rows copy or nearly copy a "
+    "training row, and **{b} of 100** copy or nearly copy an unseen row.",
     Question.CLOSER: "The clearest case: **{a} of 100** synthetic rows are closer to the training "
     "data than to unseen rows. **{b} of 100** are expected by chance.",
 }
@@ -167,7 +167,7 @@ def copies_sentence(copies: Copies) -> Text:
 
 
 _NO_TEST = {
-    Obstacle.NO_HOLDOUT: "{ran} compares training {many} with unseen {many}, and no unseen "
+    Obstacle.NO_HOLDOUT: "{ran} training {many} with unseen {many}, and no unseen "
     "{many} were given.",
     Obstacle.NO_TRAIN: "No privacy test could run, because each test compares training {many} with "
     "unseen {many}, and only synthetic {many} were given.",
@@ -175,8 +175,9 @@ _NO_TEST = {
     "population, and no unseen {many} exist.",
     Obstacle.NO_METRIC: "No metric of privacy was in this suite. **Evaluate the suite report.**",
     Obstacle.SHIFTED: "The training data and the holdout are not samples of one population. "
-    "Therefore a difference between them does not show a leak, and its absence shows nothing.",
-    Obstacle.HOLDOUT_USED: "The synthetic table contains unseen rows, so that they are not unseen.",
+    "Therefore the privacy tests allow no conclusion.",
+    Obstacle.HOLDOUT_USED: "The synthetic table contains holdout rows, so the generator may "
+    "have seen the holdout.",
     Obstacle.SHARED_ROWS: "Most holdout rows also occur in the training data, so that they are not "
     "unseen. **Remove the shared rows from one of the tables.**",
     Obstacle.EXTRA_COLUMNS: "The synthetic table has columns that the training data do not have. "
@@ -185,7 +186,7 @@ _NO_TEST = {
 }
 
 
-_UNTIL = "**Until it is tested, treat the synthetic table like the training data.**"
+_UNTIL = "**Treat the synthetic table like the training data until its privacy is tested.**"
 _UNTESTABLE = (Obstacle.NO_METRIC, Obstacle.NO_TRAIN, Obstacle.WHOLE_POPULATION)
 
 
@@ -198,9 +199,9 @@ def _no_test(privacy: PrivacyFindings, noun: Noun) -> Text:
             "copies.",
             columns=names(privacy.unexamined),
         )
-    ran = "No privacy test could run, because each test"
+    ran = "No privacy test could run, because each test compares"
     if privacy.is_counted:
-        ran = "Only copies were counted, because each other test"
+        ran = "Only copies were counted, because the other tests compare"
     return compose(_NO_TEST[privacy.obstacle], many=noun.many, ran=ran)
 
 

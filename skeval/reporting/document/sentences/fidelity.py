@@ -41,7 +41,7 @@ def fidelity_sentence(fidelity: FidelityFindings, loss: PairLoss | None) -> Text
     is_relation = deciding.scale in (Scale.PAIRS, Scale.ASSOCIATIONS, Scale.ALL_COLUMNS)
     if is_relation and single and all(one.outcome is not Outcome.BELOW for one in single):
         lead = compose(
-            "Single columns are right ({n} of 100).", n=f"{max(one.value for one in single):.0f}"
+            "Single columns are similar ({n} of 100).", n=f"{max(one.value for one in single):.0f}"
         )
     return paragraph(lead, _survival(deciding, bool(lead)), _most_lost(loss) if is_relation else ())
 
@@ -49,11 +49,11 @@ def fidelity_sentence(fidelity: FidelityFindings, loss: PairLoss | None) -> Text
 def _survival(kept: Kept, is_second: bool) -> Text:
     numbers = {"a": f"{kept.value:.0f}", "b": f"{kept.unseen or 0.0:.0f}"}
     if kept.scale in (Scale.PAIRS, Scale.ASSOCIATIONS, Scale.ALL_COLUMNS):
-        lead = "Relations are not" if is_second else "Relations between columns are lost"
-        return compose(lead + ": **{a} of 100** survive, {b} in unseen real rows.", **numbers)
+        lead = "Relations between columns are not" + ("" if is_second else " preserved")
+        return compose(lead + " (**{a} of 100**, unseen real rows {b}).", **numbers)
     what = "Numbers" if kept.scale is Scale.NUMBERS else "Categories"
     return compose(
-        what + " agree with the training data at **{a} of 100**, unseen real rows at {b}.",
+        what + " have a similarity of **{a} of 100** to the training data, unseen real rows {b}.",
         **numbers,
     )
 
@@ -101,7 +101,7 @@ def loss_title(loss: PairLoss, is_loss: bool) -> Text:
 
 def loss_note(loss: PairLoss, reversed_order: Text) -> Text:
     """Return how to read the two tables, and combinations that few or no real rows have."""
-    template = "In % of each {row}."
+    template = "In % of rows with each {row}."
     if not loss.is_of_row:
         template = "In % of all rows."
     what = compose(template, row=name(loss.rows.column), column=name(loss.columns.column))
@@ -125,7 +125,7 @@ def invention_sentence(loss: PairLoss) -> Text:
             share=whole_percent(loss.pair.invented_share),
         )
     return compose(
-        "Framed: not in real rows. {share} of synthetic rows with {rows} {row} have "
+        "Framed: in no real row. {share} of synthetic rows with {rows} {row} have "
         "{columns} {column}.",
         share=whole_percent(share),
         rows=name(loss.rows.column),

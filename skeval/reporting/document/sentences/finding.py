@@ -13,8 +13,9 @@ from skeval.results.verdict import WARNING_LEVEL, aspect_of, raises_alarm
 
 _LEAK_OR_SHIFT = "A leak was found, or the training data and the holdout are of two populations."
 _OTHER_QUESTION = (
-    "The score is better than its baseline, because the score compares the synthetic rows with "
-    "unseen rows or with chance, and the test compares training rows with unseen rows."
+    "The score is better than its baseline although a leak was found, because the score compares "
+    "the synthetic rows with unseen rows or with chance, whereas the test compares training rows "
+    "with unseen rows."
 )
 _READS_AS_COPIES = (
     "Unseen synthetic rows are classified as real rows more often than real rows are, which "

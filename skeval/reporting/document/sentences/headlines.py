@@ -19,10 +19,10 @@ _OBSTACLE_HEADLINES = {
     Obstacle.WHOLE_POPULATION: "Privacy could not be tested: there are no unseen rows.",
     Obstacle.NO_METRIC: "Privacy was not evaluated.",
     Obstacle.SHIFTED: "Privacy could not be tested: training and unseen rows differ.",
-    Obstacle.HOLDOUT_USED: "Privacy could not be tested: the release contains unseen rows.",
+    Obstacle.HOLDOUT_USED: "Privacy could not be tested: the release contains holdout rows.",
     Obstacle.SHARED_ROWS: "Privacy could not be tested: the real tables share their rows.",
     Obstacle.EXTRA_COLUMNS: "Privacy could not be tested: the release has further columns.",
-    Obstacle.UNTESTED_COLUMNS: "Privacy could not be tested: columns were left out of all tests.",
+    Obstacle.UNTESTED_COLUMNS: "Privacy could not be tested: no test used some of the columns.",
     Obstacle.TOO_LITTLE: "Privacy could not be tested: there is too little to compare.",
 }
 

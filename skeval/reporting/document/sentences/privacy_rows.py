@@ -53,7 +53,7 @@ def rows_note(privacy: PrivacyFindings) -> Text:
     if not privacy.is_alarm:
         return ()
     grades = f"small (below {MIN_MEDIUM:.0f} points), medium, severe (above {MAX_MEDIUM:.0f})"
-    return compose(f"Some tests share a row or cover several. Leaks: {grades}.")
+    return compose(f"Tests can share a row or cover several rows. Leaks: {grades}.")
 
 
 def answer_note(answer: Answer, noun: Noun) -> Text:
@@ -85,7 +85,7 @@ def _lead(answer: Answer, trial: Trial, noun: Noun) -> Text:
     if answer.question is Question.PICK_OUT:
         return compose(MODES.get(trial.mode, ""))
     if answer.question is Question.MEMBERSHIP:
-        return compose("picks the right {one} of two", one=noun.one)
+        return compose("picks the training {one} of a pair", one=noun.one)
     if answer.question is Question.GUESS and trial.column:
         if answer.n_trials > 1:
             return compose(
@@ -122,9 +122,10 @@ def _is_fraction(n: float) -> bool:
 
 
 def _copies_note(answer: Answer, trial: Trial) -> Text:
-    if trial.is_weighted and answer.outcome is Outcome.LEAK:
-        columns = names(trial.columns, 1)
-        return compose("values of {columns} in the release; rare ones count more", columns=columns)
+    if trial.is_weighted:
+        of_columns = " of {columns}" if trial.columns else ""
+        what = f"values{of_columns} in the release, weighted by rarity"
+        return compose(what, columns=names(trial.columns, 1))
     if answer.copies is not None and answer.outcome is Outcome.COPIES:
         # the percentage of the row has another denominator than this count
         percentage = "; %: of synthetic rows" if trial.has_tested_numbers else ""

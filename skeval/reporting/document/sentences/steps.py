@@ -15,7 +15,8 @@ from skeval.reporting.document.spans import Text, compose, name, names, paragrap
 _MAX_STEPS, _MAX_WORDS = 3, 14
 _NEW_HOLDOUT = "**Draw a new holdout** at random before training, then evaluate again."
 _AGAINST_OBSTACLES = {
-    Obstacle.NO_HOLDOUT: "**Set rows aside before training**, and pass them as holdout.",
+    Obstacle.NO_HOLDOUT: "**Set real rows aside before you fit the generator** and pass "
+    "them as holdout.",
     Obstacle.WHOLE_POPULATION: "**Agree on thresholds** for facts about people, because no test "
     "can run.",
     Obstacle.SHARED_ROWS: "**Remove the rows that training data and holdout share**, then evaluate "
@@ -45,7 +46,7 @@ def _steps_for_privacy(privacy: PrivacyFindings) -> Iterator[Text]:
         yield compose(_NEW_HOLDOUT)
     elif privacy.is_alarm and privacy.columns:
         columns = names(privacy.columns)
-        yield compose("**Coarsen or drop {columns}** and refit the generator.", columns=columns)
+        yield compose("**Coarsen or drop {columns}**, then refit the generator.", columns=columns)
     if privacy.copies:
         n = count(privacy.copies[0].train.n)
         yield compose(

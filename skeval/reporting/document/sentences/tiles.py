@@ -39,7 +39,7 @@ def privacy_tile(privacy: PrivacyFindings) -> tuple[Outcome, str, Text]:
             gap = f"medium leak: {gap}"
         copied = f"{count(privacy.copies[0].train.n)} copied rows" if privacy.copies else ""
         if not copied and any(one.is_significant and one.is_weighted for one in privacy.trials):
-            copied = "rare values too"
+            copied = "rare values leak"
         elif not copied and privacy.is_counted:
             copied = _few_copies(privacy)
         return Outcome.LEAK, answer, compose("; ".join(filter(None, (gap, copied))))

@@ -45,8 +45,8 @@ def untested_sentence(results: SuiteResult, noun: Noun) -> Text:
 def _untested_sentence(attackers: str, *, no_utility: bool) -> str:
     if not attackers:
         return "Utility was not tested." if no_utility else ""
-    lead = "Utility was not tested, nor were" if no_utility else "No test simulated"
-    return f"{lead} attackers {attackers}."
+    lead = "Utility was not tested. " if no_utility else ""
+    return f"{lead}No test simulated attackers {attackers}."
 
 
 def check_columns(columns: Sequence[str]) -> Text:

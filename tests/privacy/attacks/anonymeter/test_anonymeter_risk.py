@@ -103,7 +103,7 @@ def test_one_column_is_refused():
         AnonymeterRisk().fit(TRAIN[["age"]], HOLDOUT[["age"]])
 
 
-def test_attacks_that_cannot_be_made_are_left_out():
+def test_attacks_that_cannot_be_made_are_skipped():
     """Categories of which none is rare, and a column that never varies."""
     rng = np.random.default_rng(0)
     tables = [
@@ -111,9 +111,9 @@ def test_attacks_that_cannot_be_made_are_left_out():
         for _ in range(3)
     ]
     found = AnonymeterRisk().fit(*tables[:2]).evaluate(tables[2])
-    assert "inference of z" in found.details["left_out"]
-    assert "univariate singling out" in found.details["left_out"]
-    assert found.details["worst_attack"] not in found.details["left_out"]
+    assert "inference of z" in found.details["skipped"]
+    assert "univariate singling out" in found.details["skipped"]
+    assert found.details["worst_attack"] not in found.details["skipped"]
 
 
 def test_fresh_rows_raise_no_alarm():

@@ -275,10 +275,10 @@ def test_all_secrets():
 
 
 @pytest.mark.slow
-def test_a_constant_column_is_left_out():
+def test_a_constant_column_is_skipped():
     tables = [table.assign(same="x") for table in (TRAIN, HOLDOUT, TRAIN)]
     found = InferenceRiskAll().fit(*tables[:2]).evaluate(tables[2])
-    assert found.details["left_out"] == ["same"]
+    assert found.details["skipped"] == ["same"]
     assert found.value > 0.9
     only = [table[["same"]].assign(other="y") for table in tables]
     with warns(DegenerateInputWarning):
@@ -327,6 +327,6 @@ def test_a_tolerance_that_covers_all_years_is_no_attack(made):
         fitted = metric.fit(*tables[:2])
         with warns(MetricWarning):
             result = fitted.evaluate(tables[2])
-        assert [name.split()[-1] for name in result.details["left_out"]][-1] == "year"
+        assert [name.split()[-1] for name in result.details["skipped"]][-1] == "year"
         assert not np.isnan(result.p_value)
     assert evaluate(tables, "year", tolerance_kind="range").value < 0.5

@@ -305,7 +305,7 @@ def test_relabelling_is_that_of_all_labels(sizes):
     assert rate == pytest.approx(np.mean(rates), rel=0.03)
 
 
-def test_long_lists_are_left_out_whoever_is_train():
+def test_long_lists_are_skipped_whoever_is_train():
     ids = np.arange(200, dtype=np.int32)[None]
     rows = distinct_rows(ids[:, :100], ids[:, 100:])
     asked = Predicates.from_arrays(np.zeros(2, int), np.array([0, 4]), np.array([70, 4]))

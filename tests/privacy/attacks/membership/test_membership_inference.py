@@ -257,9 +257,9 @@ def test_too_few_rows_have_no_halves():
         assert np.isnan(MembershipInference("eq1").fit(TRAIN, HOLDOUT).score(SYNTHETIC[:3]))
 
 
-def test_attacks_that_cannot_be_run_are_left_out():
+def test_attacks_that_cannot_be_run_are_skipped():
     result = evaluate(MembershipInference(), SYNTHETIC[:9])
-    assert set(result.details["left_out"]) == {"domias", "classifier"}
+    assert set(result.details["skipped"]) == {"domias", "classifier"}
     assert list(result.details["attacks"]) == ["distance_calibrated", "levatt", BLEND]
 
 

@@ -65,8 +65,8 @@ def test_all_attacks_that_can_be_run_are_blended():
     result = evaluate(attacks="all")
     assert set(result.details["attacks"]) == {"stacked", *ATTACKS}
     few = Context.of(TRAIN, HOLDOUT[:12]).with_synthetic(RELEASE)
-    left_out = evaluate(few, attacks="all").details["left_out"]
-    assert set(left_out) == {"domias", "classifier"}
+    skipped = evaluate(few, attacks="all").details["skipped"]
+    assert set(skipped) == {"domias", "classifier"}
 
 
 def test_no_reference_row_is_attacked_or_learned_from():
@@ -193,7 +193,7 @@ def test_what_cannot_be_attacked():
     assert np.isnan(evaluate(small).value)
     only = evaluate(Context.of(TRAIN, HOLDOUT[:12]).with_synthetic(RELEASE), attacks=["domias"])
     assert np.isnan(only.value)
-    assert only.details["left_out"] == {
+    assert only.details["skipped"] == {
         "domias": "domias requires at least 10 reference rows, got 6."
     }
 
