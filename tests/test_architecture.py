@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -73,20 +73,23 @@ def modules() -> dict[str, Path]:
 def imports() -> list[Import]:
     arrows = []
     for module, path in modules().items():
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        typing_only = inside(tree, is_typing_only)
-        deferred = inside(tree, lambda block: isinstance(block, ast.FunctionDef))
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Import | ast.ImportFrom) and node not in typing_only:
-                targets = {target for target in targets_of(node) if target.startswith("skeval")}
-                arrows += [Import(module, target, node in deferred) for target in targets]
+        for node, is_deferred in imports_in(ast.parse(path.read_text(encoding="utf-8"))):
+            targets = {target for target in targets_of(node) if target.startswith("skeval")}
+            arrows += [Import(module, target, is_deferred) for target in targets]
     return arrows
 
 
-def inside(tree: ast.Module, is_block: Callable[[ast.AST], bool]) -> set[ast.AST]:
-    """Return the nodes inside the blocks of a kind."""
-    blocks = filter(is_block, ast.walk(tree))
-    return {node for block in blocks for node in ast.walk(block)}
+def imports_in(
+    block: ast.AST, is_deferred: bool = False
+) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
+    """Yield what is imported at run time, and whether inside a function."""
+    is_deferred |= isinstance(block, ast.FunctionDef)
+    for node in ast.iter_child_nodes(block):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield node, is_deferred
+        # no expression imports
+        elif not isinstance(node, ast.expr) and not is_typing_only(node):
+            yield from imports_in(node, is_deferred)
 
 
 def is_typing_only(block: ast.AST) -> bool:

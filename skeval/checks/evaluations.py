@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import pickle
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -59,12 +61,12 @@ class Evaluations:
     @cached_property
     def first(self) -> First:
         """The first fit and evaluation, with a check for changes of inputs and global state."""
-        inputs, state = _hashes(self._tables), _global_state()
+        inputs, state = _content(self._tables), _global_state()
         metric = clone(self._metric)
         with quiet():
             returned = metric.fit(*self._tables[:2])
             result = metric.evaluate(self._tables[2])
-        inputs_kept, state_kept = inputs == _hashes(self._tables), state == _global_state()
+        inputs_kept, state_kept = inputs == _content(self._tables), state == _global_state()
         return First(metric, result, returned is metric, inputs_kept, state_kept)
 
     @property
@@ -99,8 +101,12 @@ class Evaluations:
             return self.first.metric.score(rows)
 
 
-def _hashes(tables: Tables) -> list[str | None]:
-    return [joblib.hash(_cells(table)) for table in tables]
+def _content(tables: Tables) -> bytes:
+    written = io.BytesIO()
+    pickler = pickle.Pickler(written)
+    pickler.fast = True  # equal cells are equal bytes, whether or not they are one object
+    pickler.dump([_cells(table) for table in tables])
+    return written.getvalue()
 
 
 def _cells(table: Any) -> Any:
