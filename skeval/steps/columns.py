@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from skeval.core.context import Context, shared
 from skeval.exceptions import (
@@ -37,7 +36,7 @@ def cells(
 ) -> Discretizer:
     """Return the fitted cells of all measured columns, learned from the training data."""
     cutter = Discretizer(n_bins, strategy=strategy, max_categories=max_categories)
-    return cutter.learn_cells(context["train"], context.schema, context.levels)
+    return cutter.learn_cells(context.stored("train"), context.schema, context.levels)
 
 
 @shared
@@ -45,7 +44,7 @@ def codes(
     context: Context, role: str, n_bins: int, strategy: Strategy, max_categories: int | None
 ) -> np.ndarray:
     """Return the cell of each value of the measured columns, shape (n_rows, n_columns)."""
-    return cells(context, n_bins, strategy, max_categories).cut(context[role])
+    return cells(context, n_bins, strategy, max_categories).cut(context.stored(role))
 
 
 @shared
@@ -58,10 +57,8 @@ def histogram(
     max_categories: int | None = 50,
 ) -> np.ndarray:
     """Return the counts of one column's cells."""
-    j = context.schema.measured.index(column)
-    column_codes = codes(context, role, n_bins, strategy, max_categories)[:, j]
-    n_cells = cells(context, n_bins, strategy, max_categories).n_cells_[j]
-    return np.bincount(column_codes, minlength=n_cells)
+    cut = cells(context, n_bins, strategy, max_categories).cells_[column]
+    return np.bincount(cut.codes(context.numbers(role, column)), minlength=cut.n_cells)
 
 
 @shared
@@ -69,12 +66,11 @@ def sorted_values(context: Context, role: str, column: str) -> np.ndarray:
     """Return the present values of a numeric, date or boolean column, ascending."""
     # Dates are seconds since 1970, and booleans are 0 and 1. Infinite values, which synthetic
     # tables may contain, are at the ends.
-    return in_order(context.column(role, column))
+    return in_order(context.numbers(role, column))
 
 
-def in_order(column: pd.Series) -> np.ndarray:
-    """Return the present values of a canonical column, ascending."""
-    values = column_values(column)
+def in_order(values: np.ndarray) -> np.ndarray:
+    """Return the present values of a column of numbers, ascending."""
     return np.sort(values[~np.isnan(values)])
 
 

@@ -16,7 +16,7 @@ from skeval.stats.correlation import Correlations, correlation_matrix, correlati
 from skeval.stats.distributions import hypergeometric_deviation
 from skeval.steps.columns import ROLES, cells, codes
 from skeval.steps.samples import drawn_positions, named_seed
-from skeval.tables.preprocessing import NOMINAL, NUMERIC, Discretizer, numbers
+from skeval.tables.preprocessing import NOMINAL, NUMERIC, Discretizer
 from skeval.utils.parameters import Strategy
 
 P = ParamSpec("P")
@@ -381,13 +381,15 @@ def correlations(
 def numbers_of(context: Context, role: str, names: tuple[str, ...]) -> np.ndarray:
     """Return a role's numbers, with dates in seconds, in column order in memory."""
     values = np.empty((context.n_rows(role), len(names)), order="F")
-    return filled_with_numbers(values, context[role], names)
+    return filled_with_numbers(values, context, role, names)
 
 
-def filled_with_numbers(values: np.ndarray, rows: Any, names: tuple[str, ...]) -> np.ndarray:
+def filled_with_numbers(
+    values: np.ndarray, context: Context, role: str, names: tuple[str, ...]
+) -> np.ndarray:
     """Return an array with the numbers of columns written to it."""
     for j, name in enumerate(names):
-        values[:, j] = numbers(rows[[name]]).ravel()
+        values[:, j] = context.numbers(role, name)
     return values
 
 
