@@ -45,6 +45,8 @@ NOT_REMEMBERED = (
     "The real rows were dropped when this fitted object was pickled. Fit it again, or set "
     "context_.remember_rows = True before pickling (the file then contains them)."
 )
+Computed = tuple[Any, frozenset[str]]  # the result of a step, and the roles that it depends on
+_PLAIN = (str, int, float, type(None))
 P = ParamSpec("P")
 T = TypeVar("T")
 R = TypeVar("R", covariant=True)
@@ -129,7 +131,7 @@ class Context:
         self._tables = tables  # None if a pickle omitted them
         self._given = {**(tables or {}), **(given or {})}
         self._parent = parent
-        self._memo: dict[Hashable, Future[tuple[Any, frozenset[str]]]] = {}
+        self._memo: dict[Hashable, Computed | Future[Computed]] = {}  # futures while computed
         self._lock: AbstractContextManager[Any] = parent._lock if parent else RLock()
         self._coarser: dict[Hashable, Context | None] = {}
         self._roles: set[str] = set()  # roles that were read
@@ -388,13 +390,21 @@ class Context:
     def recall(self, key: Hashable, compute: Callable[[Context], T]) -> T:
         """Return the cached result for `key`, or compute it with a view of this context.
 
-        Threads that need the same result wait for the thread that computes it. The view records
-        which roles are read, in any thread.
+        The view records which roles are read, in any thread.
         """
+        known = self._memo.get(key) or (self._parent._memo.get(key) if self._parent else None)
+        if not isinstance(known, tuple):
+            known = self._compute_once(key, compute)
+        value, roles = known
+        self._roles.update(roles)  # a step depends on the roles that its own steps read
+        return cast("T", value)
+
+    def _compute_once(self, key: Hashable, compute: Callable[[Context], Any]) -> Computed:
+        """Compute and cache a result, or wait for the thread that already computes it."""
         if key in self._running:
             raise RuntimeError(f"The shared step {key!r} calls itself with equal arguments.")
-        known: Future[tuple[Any, frozenset[str]]] | None = None
-        future = None
+        known: Computed | Future[Computed] | None = None
+        future: Future[Computed] | None = None
         try:
             with self._lock:
                 above = self._parent._memo.get(key) if self._parent else None
@@ -405,10 +415,12 @@ class Context:
                 view = object.__new__(type(self))
                 whole, running = self._viewed or self, self._running | {key}
                 vars(view).update(vars(self), _roles=set(), _running=running, _viewed=whole)
-                future.set_result((_frozen(compute(view)), frozenset(view._roles)))
-                if self._parent is not None and "synthetic" not in view._roles:
-                    with self._lock:
-                        self._parent._memo.setdefault(key, future)
+                computed = _frozen(compute(view)), frozenset(view._roles)
+                future.set_result(computed)
+                with self._lock:
+                    self._memo[key] = computed  # is read faster than a future
+                    if self._parent is not None and "synthetic" not in view._roles:
+                        self._parent._memo.setdefault(key, computed)
         except BaseException as error:
             if future is not None and not future.done():
                 with self._lock:
@@ -416,17 +428,17 @@ class Context:
                 future.set_exception(error)
             if future is None or known is None:
                 raise
+        if isinstance(known, tuple):
+            return known
         try:
             if not known.done():
                 with waiting():  # lets the computing thread use this core
                     known.exception()
-            value, roles = known.result()
+            return known.result()
         except Stopped:
             if future is not None:
                 raise
-            return self.recall(key, compute)  # the other metric was stopped, but this one was not
-        self._roles.update(roles)  # a step depends on the roles that its own steps read
-        return cast("T", value)
+            return self._compute_once(key, compute)  # the other metric was stopped, not this one
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Context:
         return _restore_context(
@@ -477,7 +489,7 @@ def _frozen(value: T) -> T:
 
 def argument_key(argument: Any) -> Hashable:
     """Return a key for an argument, which is different for 1, 1.0 and True."""
-    if isinstance(argument, str | int | float | None):
+    if isinstance(argument, _PLAIN):
         return type(argument), argument
     if isinstance(argument, tuple | list):
         return tuple(argument_key(part) for part in argument)

@@ -17,7 +17,8 @@ from skeval.exceptions import (
 from skeval.stats.distributions import exact_mean, quantiles_of_sorted
 from skeval.steps.column_choice import ColumnChoice, columns_of
 from skeval.tables.frames import column_values
-from skeval.tables.preprocessing import NUMERIC, Discretizer
+from skeval.tables.preprocessing import NUMERIC, Cells, Discretizer, cells_of_column
+from skeval.tables.schema import Kind
 from skeval.utils.parameters import Strategy
 
 ROLES = ("train", "synthetic")  # the two tables that metrics of fidelity compare
@@ -48,6 +49,19 @@ def codes(
 
 
 @shared
+def column_cells(
+    context: Context,
+    column: str,
+    n_bins: int = 10,
+    strategy: Strategy = "uniform",
+    max_categories: int | None = 50,
+) -> Cells:
+    """Return the cells of one column, learned from the training data."""
+    values, kind = context.numbers("train", column), context.schema.kinds[column]
+    return cells_of_column(values, kind, n_bins, strategy, max_categories)
+
+
+@shared
 def histogram(
     context: Context,
     role: str,
@@ -57,7 +71,7 @@ def histogram(
     max_categories: int | None = 50,
 ) -> np.ndarray:
     """Return the counts of one column's cells."""
-    cut = cells(context, n_bins, strategy, max_categories).cells_[column]
+    cut = column_cells(context, column, n_bins, strategy, max_categories)
     return np.bincount(cut.codes(context.numbers(role, column)), minlength=cut.n_cells)
 
 
@@ -110,15 +124,17 @@ def finite_pairs(context: Context, columns: ColumnChoice) -> Pairs:
     return _pairs(context, columns, finite_values)
 
 
-def sorted_pairs(context: Context, columns: ColumnChoice) -> Pairs:
-    """Return the sorted values of both tables for each numeric or date column."""
-    return _pairs(context, columns, sorted_values)
+def sorted_pairs(context: Context, columns: ColumnChoice, kinds: Sequence[Kind] = NUMERIC) -> Pairs:
+    """Return the sorted values of both tables for each column of these kinds."""
+    return _pairs(context, columns, sorted_values, kinds)
 
 
-def _pairs(context: Context, columns: ColumnChoice, values: Values) -> Pairs:
+def _pairs(
+    context: Context, columns: ColumnChoice, values: Values, kinds: Sequence[Kind] = NUMERIC
+) -> Pairs:
     return {
         name: (values(context, "train", name), values(context, "synthetic", name))
-        for name in columns_of(context, columns, NUMERIC)
+        for name in columns_of(context, columns, kinds)
     }
 
 

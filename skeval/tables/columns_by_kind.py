@@ -5,7 +5,9 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Iterable, Sequence
+from itertools import compress
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -62,9 +64,10 @@ def _read_labels(values: pd.Series, real: Sequence[str] | None, *, boolean: bool
     if values.dtype == object and pd.api.types.infer_dtype(values).startswith("mixed"):
         # True and 1 have the same hash, so mixed columns use the labels to distinguish them.
         values = values.map(lambda v: str(v) if isinstance(v, bool | np.bool_) else v)
+    distinct: Any
     try:
         if isinstance(values.dtype, pd.CategoricalDtype):
-            codes, distinct = _used_categories(values)
+            codes, distinct = used_categories(values)
         else:
             codes, distinct = pd.factorize(values, use_na_sentinel=True)
     except (TypeError, NotImplementedError) as error:  # nested Arrow columns are not implemented
@@ -85,13 +88,13 @@ def _read_labels(values: pd.Series, real: Sequence[str] | None, *, boolean: bool
     return _recode(codes, labels, sorted_labels(set(labels)), real)
 
 
-def _used_categories(values: pd.Series) -> tuple[np.ndarray, pd.Index]:
+def used_categories(values: pd.Series) -> tuple[np.ndarray, list[Any]]:
     """Return the codes of a categorical column, and its categories that occur in a cell."""
     codes, categories = values.array.codes, values.dtype.categories
     occurs = np.zeros(len(categories) + 1, dtype=bool)
     occurs[codes] = True  # the last entry is for missing cells, whose code is -1
     place = np.append(np.cumsum(occurs[:-1]) - 1, -1)
-    return place[codes], categories[occurs[:-1]]
+    return place[codes], list(compress(categories.tolist(), occurs))
 
 
 def _label(value: object) -> str:

@@ -143,7 +143,13 @@ class Discretizer(TransformerMixin, BaseEstimator):
         check_parameters(type(self).__name__, self.get_params(), legal_sets(type(self)))
         self.schema_, self.levels_ = schema, {name: list(of) for name, of in levels.items()}
         self.cells_ = {
-            name: self._cells_of_column(column_numbers(frame, name), schema.kinds[name])
+            name: cells_of_column(
+                column_numbers(frame, name),
+                schema.kinds[name],
+                self.n_bins,
+                self.strategy,
+                self.max_categories,
+            )
             for name in schema.measured
         }
         self.n_cells_ = np.array([cells.n_cells for cells in self.cells_.values()])
@@ -186,14 +192,17 @@ class Discretizer(TransformerMixin, BaseEstimator):
                 codes[np.isnan(values), j] = -1
         return codes
 
-    def _cells_of_column(self, values: np.ndarray, kind: Kind) -> Cells:
-        if kind in NOMINAL:
-            return _cut_categories(values, self.max_categories)
-        edges = inner_edges(values[np.isfinite(values)], self.n_bins, self.strategy)
-        return Cells(
-            n_own=0 if edges is None else len(edges) + 1,
-            edges=np.array([]) if edges is None else edges,
-        )
+
+def cells_of_column(
+    values: np.ndarray, kind: Kind, n_bins: int, strategy: Strategy, max_categories: int | None
+) -> Cells:
+    """Learn the bins of one column from its training values. See :class:`Discretizer`."""
+    if kind in NOMINAL:
+        return _cut_categories(values, max_categories)
+    edges = inner_edges(values[np.isfinite(values)], n_bins, strategy)
+    return Cells(
+        n_own=0 if edges is None else len(edges) + 1, edges=np.array([]) if edges is None else edges
+    )
 
 
 def _cut_categories(codes: np.ndarray, max_categories: int | None) -> Cells:
