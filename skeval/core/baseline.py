@@ -23,7 +23,7 @@ def with_baseline(metric: Metric, context: Context, result: Result) -> Result:
     fresh = metric._result(holdout_in_place(context, n_fresh))
     result = add_baseline(result, fresh, metric._parts)
     if n_fresh < n_rows:
-        value = metric._result(synthetic_sample(context, n_fresh)).value
+        value = metric._value_alone(synthetic_sample(context, n_fresh))
         at_size = {"at_baseline_size": {"n_rows": n_fresh, "value": value}}
         result = replace(result, details={**result.details, **at_size})
     difference = difference_interval(metric, context, n_fresh, value, fresh.value)

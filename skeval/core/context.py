@@ -25,7 +25,7 @@ import pandas as pd
 
 from skeval.exceptions import MetricWarning, NotRememberedError, UnreadCellsWarning
 from skeval.tables.frames import conform, levels_of, with_levels, without_unread
-from skeval.tables.levels import levels_together, with_missing_as_in_train
+from skeval.tables.levels import have_words_for_missing, levels_together, with_missing_as_in_train
 from skeval.tables.one_table import as_frame
 from skeval.tables.precision import (
     Precision,
@@ -35,8 +35,9 @@ from skeval.tables.precision import (
     form_notices,
     stored_precision,
 )
-from skeval.tables.row_hashes import content_hashes_of, order_of_content, rows_at
+from skeval.tables.row_hashes import in_content_order
 from skeval.tables.schema import Accept, Kind, TableSchema
+from skeval.tables.taken_rows import column_numbers
 from skeval.utils.cores import waiting
 from skeval.utils.limits import Stopped
 
@@ -44,6 +45,8 @@ NOT_REMEMBERED = (
     "The real rows were dropped when this fitted object was pickled. Fit it again, or set "
     "context_.remember_rows = True before pickling (the file then contains them)."
 )
+Computed = tuple[Any, frozenset[str]]  # the result of a step, and the roles that it depends on
+_PLAIN = (str, int, float, type(None))
 P = ParamSpec("P")
 T = TypeVar("T")
 R = TypeVar("R", covariant=True)
@@ -128,7 +131,7 @@ class Context:
         self._tables = tables  # None if a pickle omitted them
         self._given = {**(tables or {}), **(given or {})}
         self._parent = parent
-        self._memo: dict[Hashable, Future[tuple[Any, frozenset[str]]]] = {}
+        self._memo: dict[Hashable, Computed | Future[Computed]] = {}  # futures while computed
         self._lock: AbstractContextManager[Any] = parent._lock if parent else RLock()
         self._coarser: dict[Hashable, Context | None] = {}
         self._roles: set[str] = set()  # roles that were read
@@ -160,35 +163,40 @@ class Context:
         return self._tables is not None and role in self._tables
 
     def __getitem__(self, role: str) -> pd.DataFrame:
-        return self._rows(role).copy(deep=False)  # hides changes from other metrics
+        return self.stored(role).copy(deep=False)  # hides changes from other metrics
 
     def column(self, role: str, name: str) -> pd.Series:
         """Return a column of a role, whose cells must not be modified, without the others."""
-        column: pd.Series = self._rows(role)[name].copy(deep=False)  # as for frames
+        column: pd.Series = self.stored(role)[name].copy(deep=False)  # as for frames
         return column
+
+    def numbers(self, role: str, name: str) -> np.ndarray:
+        """Return a column of a role as float64, whose cells must not be modified."""
+        # Numbers, seconds since 1970 or codes of categories, or nan. No column is copied as pandas.
+        return column_numbers(self.stored(role), name)
 
     def original_frame(self, role: str) -> pd.DataFrame:
         """Return the original rows of a role, with original types and cells that cannot be read."""
-        self._rows(role)  # raises an error if the role is missing, and records that it was read
+        self.stored(role)  # raises an error if the role is missing, and records that it was read
         return self._given[role].copy(deep=False)
 
     def original_names(self, role: str) -> pd.Index:
         """Return the names of the columns of the original table of a role."""
-        self._rows(role)
+        self.stored(role)
         return self._given[role].columns
 
     def original_column(self, role: str, name: str) -> pd.Series:
         """Return a column of the original table of a role, whose cells must not be modified."""
-        self._rows(role)
+        self.stored(role)
         column: pd.Series = self._given[role][name].copy(deep=False)
         return column
 
     def n_rows(self, role: str) -> int:
         """Return the number of rows of a role."""
-        return len(self._rows(role))
+        return len(self.stored(role))
 
-    def _rows(self, role: str) -> Any:
-        """Return the table of a role, which must not be modified."""
+    def stored(self, role: str) -> Any:
+        """Return the table of a role as it is stored, which must not be modified."""
         if self._tables is None:
             raise NotRememberedError(NOT_REMEMBERED)
         if role not in self._tables:
@@ -251,13 +259,15 @@ class Context:
         notices = [notice for _, said in read.values() for notice in said]
         if any(isinstance(notice, UnreadCellsWarning) for notice in notices):
             frames = {role: without_unread(frames[role], rows) for role, (rows, _) in read.items()}
-        if holdout is not None:
+        known = {role: levels_of(rows, schema) for role, (rows, _) in read.items()}
+        if holdout is not None and have_words_for_missing(*known.values()):
             rows, frames["holdout"], said = with_missing_as_in_train(
                 read["train"][0], read["holdout"][0], frames["holdout"],
                 schema.columns("categorical"), "holdout",
             )  # fmt: skip
             read["holdout"], notices = (rows, ()), [*notices, *said]
-        levels, respelled = levels_together(*(levels_of(rows, schema) for rows, _ in read.values()))
+            known["holdout"] = levels_of(rows, schema)
+        levels, respelled = levels_together(*known.values())
         stored = [
             stored_precision(frames[role], rows, decimals=role == "train")
             for role, (rows, _) in read.items()
@@ -267,20 +277,14 @@ class Context:
             stored.append(coarser)
             notices += form_notices(coarser, respelled) if coarser or respelled else ()
         precision = coarsest(stored)
-        tables = {role: with_levels(rows, levels) for role, (rows, _) in read.items()}
-        if precision:
-            tables = {role: at_precision(rows, precision) for role, rows in tables.items()}
-        places, hashes = {}, {}
-        if ordered:
-            ids = schema.columns("id")
-            for role, rows in tables.items():
-                of_rows = content_hashes_of(rows, ids)
-                places[role] = order_of_content(rows, ids, of_rows)
-                hashes[role] = None if of_rows is None else of_rows[places[role]]
-            tables, frames = (
-                {role: rows_at(kind[role], places[role]) for role in kind}
-                for kind in (tables, frames)
-            )
+        tables, places, hashes = {}, {}, {}
+        for role, (rows, _) in read.items():
+            rows = rows if known[role] == levels else with_levels(rows, levels)
+            tables[role] = at_precision(rows, precision) if precision else rows
+            if ordered:
+                tables[role], frames[role], places[role], hashes[role] = in_content_order(
+                    tables[role], frames[role], schema.columns("id")
+                )
         parts: dict[str, Any] = {"levels": levels, "given": frames, "precision": precision}
         context = cls(schema, tables, ordered=ordered, places=places, **parts)
         context.notices, context.hashes = tuple(notices), hashes
@@ -316,7 +320,8 @@ class Context:
         given = as_frame(synthetic, "synthetic")
         rows, notices = conform(given, self.schema, "synthetic", self.levels, lenient=lenient)
         real = self.real
-        if real._tables is not None:
+        words = have_words_for_missing(levels_of(rows, self.schema))  # of the real tables too
+        if words and real._tables is not None:
             rows, given, said = with_missing_as_in_train(
                 real._tables["train"], rows, given, self.schema.columns("categorical"), "synthetic"
             )
@@ -326,15 +331,13 @@ class Context:
             precision = coarsest([precision, stored])
             at_it = real if precision == real.precision else real._at(precision)
         rows = at_precision(rows, precision) if precision else rows
-        order, hashes = None, {}
+        order = None
         if self.ordered:
             ids = self.schema.columns("id")
-            of_rows = content_hashes_of(rows, ids)
-            order = order_of_content(rows, ids, of_rows)
-            rows, given = rows_at(rows, order), rows_at(given, order)
-            hashes["synthetic"] = None if of_rows is None else of_rows[order]
+            rows, given, order, hashes = in_content_order(rows, given, ids)
         context = at_it.with_rows_as_synthetic(rows, given, notices, places=order)
-        context.hashes = {**context.hashes, **hashes}
+        if self.ordered:
+            context.hashes = {**context.hashes, "synthetic": hashes}
         context.precision = precision
         return context
 
@@ -387,13 +390,21 @@ class Context:
     def recall(self, key: Hashable, compute: Callable[[Context], T]) -> T:
         """Return the cached result for `key`, or compute it with a view of this context.
 
-        Threads that need the same result wait for the thread that computes it. The view records
-        which roles are read, in any thread.
+        The view records which roles are read, in any thread.
         """
+        known = self._memo.get(key) or (self._parent._memo.get(key) if self._parent else None)
+        if not isinstance(known, tuple):
+            known = self._compute_once(key, compute)
+        value, roles = known
+        self._roles.update(roles)  # a step depends on the roles that its own steps read
+        return cast("T", value)
+
+    def _compute_once(self, key: Hashable, compute: Callable[[Context], Any]) -> Computed:
+        """Compute and cache a result, or wait for the thread that already computes it."""
         if key in self._running:
             raise RuntimeError(f"The shared step {key!r} calls itself with equal arguments.")
-        known: Future[tuple[Any, frozenset[str]]] | None = None
-        future = None
+        known: Computed | Future[Computed] | None = None
+        future: Future[Computed] | None = None
         try:
             with self._lock:
                 above = self._parent._memo.get(key) if self._parent else None
@@ -404,10 +415,12 @@ class Context:
                 view = object.__new__(type(self))
                 whole, running = self._viewed or self, self._running | {key}
                 vars(view).update(vars(self), _roles=set(), _running=running, _viewed=whole)
-                future.set_result((_frozen(compute(view)), frozenset(view._roles)))
-                if self._parent is not None and "synthetic" not in view._roles:
-                    with self._lock:
-                        self._parent._memo.setdefault(key, future)
+                computed = _frozen(compute(view)), frozenset(view._roles)
+                future.set_result(computed)
+                with self._lock:
+                    self._memo[key] = computed  # is read faster than a future
+                    if self._parent is not None and "synthetic" not in view._roles:
+                        self._parent._memo.setdefault(key, computed)
         except BaseException as error:
             if future is not None and not future.done():
                 with self._lock:
@@ -415,17 +428,17 @@ class Context:
                 future.set_exception(error)
             if future is None or known is None:
                 raise
+        if isinstance(known, tuple):
+            return known
         try:
             if not known.done():
                 with waiting():  # lets the computing thread use this core
                     known.exception()
-            value, roles = known.result()
+            return known.result()
         except Stopped:
             if future is not None:
                 raise
-            return self.recall(key, compute)  # the other metric was stopped, but this one was not
-        self._roles.update(roles)  # a step depends on the roles that its own steps read
-        return cast("T", value)
+            return self._compute_once(key, compute)  # the other metric was stopped, not this one
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Context:
         return _restore_context(
@@ -476,7 +489,7 @@ def _frozen(value: T) -> T:
 
 def argument_key(argument: Any) -> Hashable:
     """Return a key for an argument, which is different for 1, 1.0 and True."""
-    if isinstance(argument, str | int | float | None):
+    if isinstance(argument, _PLAIN):
         return type(argument), argument
     if isinstance(argument, tuple | list):
         return tuple(argument_key(part) for part in argument)

@@ -19,7 +19,7 @@ MAX_SHARED = 0.5  # with a larger fraction, train and holdout cannot be compared
 @shared
 def content_hashes(context: Context, role: str) -> np.ndarray | None:
     """Return a hash of the content of each row without IDs, or None if there are only IDs."""
-    rows, ids = context[role], context.schema.columns("id")
+    rows, ids = context.stored(role), context.schema.columns("id")
     if role in context.hashes:
         return context.hashes[role]
     if role in context.taken:

@@ -103,13 +103,20 @@ class ContingencySimilarity(PairMetric):
     random_state: Seed = 0
 
     def _compute(self, context: Context) -> Result:
+        return self._compare(context, with_ceiling=True)
+
+    def _value_alone(self, context: Context) -> float:
+        return self._compare(context, with_ceiling=False).value
+
+    def _compare(self, context: Context, *, with_ceiling: bool) -> Result:
+        """Return the result. The ceiling takes as long as all the rest."""
         names = chosen_columns(context.schema, self.columns)
         if len(names) < 2:
             reason = "fewer than two columns can be measured."
             return undefined_result(reason, NothingToMeasureWarning, names=list(names))
         binning = Binning(self.n_bins, self.strategy)
         drawn = Drawn(self.max_rows, self.random_state if self.max_rows else 0)
-        compared = matrices(context, names, binning, self.nan, drawn)
+        compared = matrices(context, names, binning, self.nan, drawn, with_ceiling)
         eligible = above_diagonal(len(names))
         if not self.numeric_pairs:
             numeric = np.array([context.schema.kinds[name] in NUMERIC for name in names])

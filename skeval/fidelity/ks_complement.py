@@ -13,8 +13,14 @@ from skeval.core.declared import declared
 from skeval.core.tags import COLUMN_TAGS
 from skeval.results.result import Result, mean_of_columns
 from skeval.stats.distributions import kolmogorov_of_sorted
-from skeval.steps.column_choice import columns_of
-from skeval.steps.columns import CONSERVATIVE, ROLES, empty_column_warnings, sorted_values
+from skeval.steps.columns import (
+    CONSERVATIVE,
+    Pairs,
+    emptied_columns,
+    mean_ignoring_nan,
+    sorted_pairs,
+    sorted_values,
+)
 from skeval.tables.preprocessing import NUMERIC
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Columns
@@ -75,19 +81,20 @@ class KSComplement(Metric):
     columns: Columns = None
 
     def _compute(self, context: Context) -> Result:
-        names = columns_of(context, self.columns, (*NUMERIC, "boolean"))
-        pairs = {name: [sorted_values(context, role, name) for role in ROLES] for name in names}
-        scores = {
-            name: 1.0 - kolmogorov_of_sorted(x, y) if x.size else math.nan
-            for name, (x, y) in pairs.items()
-        }
-        sizes = {name: (x.size, y.size) for name, (x, y) in pairs.items()}
+        pairs = self._pairs(context)
         return mean_of_columns(
-            scores,
+            _scores(pairs),
             n_total=len(context.schema.kinds),
             greater_is_better=True,
-            warnings=empty_column_warnings(sizes),
+            warnings=emptied_columns(pairs),
         )
+
+    def _value_alone(self, context: Context) -> float:
+        return mean_ignoring_nan(_scores(self._pairs(context)))
+
+    def _pairs(self, context: Context) -> Pairs:
+        """Return the sorted values of both tables for each column."""
+        return sorted_pairs(context, self.columns, (*NUMERIC, "boolean"))
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         result = super()._in_relation(context, result)
@@ -104,6 +111,13 @@ class KSComplement(Metric):
             f"The cumulative distributions of {result.details['n_used']} columns differ by at most "
             f"{percent(1.0 - result.value)} on average (Kolmogorov-Smirnov distance)."
         )
+
+
+def _scores(pairs: Pairs) -> dict[str, float]:
+    return {
+        name: 1.0 - kolmogorov_of_sorted(x, y) if x.size else math.nan
+        for name, (x, y) in pairs.items()
+    }
 
 
 def _p_value(context: Context, real: str, column: str) -> float:

@@ -69,7 +69,7 @@ class PairMetric(Metric):
         if result.baseline is not None and "at_baseline_size" in details:
             n_rows, value = (details["at_baseline_size"][name] for name in ("n_rows", "value"))
         n_rows = min(n_rows, _MAX_PERMUTED)
-        details["floor"] = floor = self._result(permuted_in_place(context, n_rows)).value
+        details["floor"] = floor = self._value_alone(permuted_in_place(context, n_rows))
         top = details.get("ceiling_value") if result.baseline is None else result.baseline
         if top is not None:
             noise = self._noise(1.0 / context.n_rows("train") + 1.0 / n_rows, details["n_used"])

@@ -15,10 +15,18 @@ from skeval.core.tags import COLUMN_TAGS
 from skeval.results.result import Result, mean_of_columns
 from skeval.stats.distributions import expected_total_variation, total_variation
 from skeval.steps.column_choice import columns_of
-from skeval.steps.columns import ROLES, cells, empty_column_warnings, histogram, mean_ignoring_nan
+from skeval.steps.columns import (
+    ROLES,
+    column_cells,
+    empty_column_warnings,
+    histogram,
+    mean_ignoring_nan,
+)
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import BinCount, Columns
+
+Counts = tuple[np.ndarray, np.ndarray]  # of the cells of a column in both tables
 
 
 @declared
@@ -83,13 +91,8 @@ class TVComplement(Metric):
     columns: Columns = None
 
     def _compute(self, context: Context) -> Result:
-        kinds = NOMINAL if self.n_bins is None else (*NOMINAL, *NUMERIC)
-        counts = {
-            name: _counts(context, name, self.n_bins or 10, self.nan)
-            for name in columns_of(context, self.columns, kinds)
-        }
-        defined = {name: both for name, both in counts.items() if both[0].any()}
-        scores = {name: 1.0 - total_variation(p, q) for name, (p, q) in defined.items()}
+        counts = self._counts_of_columns(context)
+        scores = _scores(counts)
         ceilings = {name: 1.0 - expected_total_variation(*both) for name, both in counts.items()}
         return mean_of_columns(
             dict.fromkeys(counts, math.nan) | scores,
@@ -99,18 +102,31 @@ class TVComplement(Metric):
                 {name: (p.sum(), q.sum()) for name, (p, q) in counts.items()}
             ),
             ceilings=ceilings,
-            ceiling=mean_ignoring_nan({name: ceilings[name] for name in defined}),
+            ceiling=mean_ignoring_nan({name: ceilings[name] for name in scores}),
         )
+
+    def _value_alone(self, context: Context) -> float:
+        return mean_ignoring_nan(_scores(self._counts_of_columns(context)))
+
+    def _counts_of_columns(self, context: Context) -> dict[str, Counts]:
+        kinds = NOMINAL if self.n_bins is None else (*NOMINAL, *NUMERIC)
+        names = columns_of(context, self.columns, kinds)
+        return {name: _counts(context, name, self.n_bins or 10, self.nan) for name in names}
 
     def _summary(self, result: Result) -> str:
         bars = f"overlap by {percent(result.value)} over {result.details['n_used']} columns"
         return f"On average, the category fractions of both tables {bars}."
 
 
-def _counts(context: Context, column: str, n_bins: int, nan: str) -> tuple[np.ndarray, np.ndarray]:
+def _scores(counts: dict[str, Counts]) -> dict[str, float]:
+    """Return the score of each column with a training value."""
+    return {name: 1.0 - total_variation(p, q) for name, (p, q) in counts.items() if p.any()}
+
+
+def _counts(context: Context, column: str, n_bins: int, nan: str) -> Counts:
     """Return the counts of the cells of a column, with or without the missing values."""
     p, q = (histogram(context, role, column, n_bins, "uniform", None) for role in ROLES)
     if nan == "own":
         return p, q
-    missing = cells(context, n_bins, "uniform", None).cells_[column].n_own + 1
+    missing = column_cells(context, column, n_bins, "uniform", None).n_own + 1
     return np.delete(p, missing), np.delete(q, missing)

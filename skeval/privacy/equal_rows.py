@@ -23,7 +23,6 @@ from skeval.steps.column_choice import ColumnChoice, describe_unmeasurable
 from skeval.steps.contrasts import name_of_test
 from skeval.steps.encoded_rows import encoded_columns
 from skeval.steps.texts import fold_text
-from skeval.tables.frames import column_values
 from skeval.tables.schema import TableSchema
 from skeval.utils.formatting import did_you_mean, join_names
 
@@ -192,10 +191,7 @@ def _folds(context: Context, name: str, is_text: bool) -> bool:
     """Return whether values of a column differ only in letter case, spaces or further digits."""
     kind = context.schema.kinds[name]
     if kind == "continuous":
-        numbers, known = (
-            column_values(context.column("synthetic", name)),
-            real_decimals(context, name),
-        )
+        numbers, known = (context.numbers("synthetic", name), real_decimals(context, name))
         further = digits_kept(numbers) != digits_kept(numbers, decimals=known)
         return known is not None and bool(further[~np.isnan(numbers)].any())
     if is_text:
@@ -220,7 +216,7 @@ def _measured_codes(
     for name in encoded_columns(context.schema):
         if name not in measured:
             continue
-        values = np.concatenate([column_values(context.column(role, name)) for role in roles])
+        values = np.concatenate([context.numbers(role, name) for role in roles])
         kind = context.schema.kinds[name]
         if kind == "continuous":
             known = real_decimals(context, name) if fold and decimals is None else decimals
@@ -235,11 +231,7 @@ def _measured_codes(
 @shared
 def real_decimals(context: Context, name: str) -> int | None:
     """Return the number of decimals of the real numbers in a column, or None for more than six."""
-    real = [
-        column_values(context.column(role, name))
-        for role in ("train", "holdout")
-        if role in context
-    ]
+    real = [context.numbers(role, name) for role in ("train", "holdout") if role in context]
     numbers = np.unique(digits_kept(np.concatenate(real)))
     for decimals in range(_MAX_DECIMALS + 1):
         if np.array_equal(digits_kept(numbers, decimals=decimals), numbers, equal_nan=True):

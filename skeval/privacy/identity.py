@@ -21,7 +21,6 @@ from skeval.stats.joint_classes import class_counts
 from skeval.stats.permutation_tests import least_p_value
 from skeval.stats.row_scores import exchange_p_value
 from skeval.steps.contrasts import with_contrast
-from skeval.tables.frames import column_values
 from skeval.tables.preprocessing import NUMERIC
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Columns, Count, Fraction, Seed
@@ -209,7 +208,7 @@ class IdentityDisclosure(ClassMetric):
         tries = np.bincount(released, minlength=own.max() + 1)[own]
         bits = np.zeros(own.size)
         for name in sorted(self._secrets(context)):  # sums of bits do not depend on the order
-            *real, synthetic = (column_values(context.column(role, name)) for role in roles)
+            *real, synthetic = (context.numbers(role, name) for role in roles)
             values = np.concatenate(real)
             gap = nearest_in_class(own, values, released, synthetic)
             if name not in numeric:
@@ -242,7 +241,7 @@ class IdentityDisclosure(ClassMetric):
         numeric = context.schema.columns(*NUMERIC)
         for name in self._secrets(context):
             train, rows, synthetic = (
-                column_values(context.column(one, name)) for one in ("train", role, "synthetic")
+                context.numbers(one, name) for one in ("train", role, "synthetic")
             )
             gap = nearest_in_class(own, rows, released, synthetic)
             if name in numeric:

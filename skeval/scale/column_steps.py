@@ -16,6 +16,7 @@ from skeval.scale.overrides import Overrides
 from skeval.scale.tables import CanonicalTable, counted_by_workers
 from skeval.steps import columns, pairs
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, Discretizer
+from skeval.tables.taken_rows import column_numbers
 from skeval.utils.engines import current_engine
 from skeval.utils.memory_maps import memory_mapped_array
 from skeval.utils.parameters import Strategy
@@ -76,7 +77,7 @@ def _(context: Context, role: str, column: str) -> np.ndarray:
 
 
 def _values_in_order(rows: Any, column: str) -> np.ndarray:
-    return columns.in_order(rows[column])
+    return columns.in_order(column_numbers(rows, column))
 
 
 @overrides(columns.extent)
@@ -157,6 +158,5 @@ def _(context: Context, role: str, names: tuple[str, ...]) -> np.ndarray:
     rows = context[role]
     if isinstance(rows, pd.DataFrame):
         return pairs.numbers_of.ordinary(context, role, names)
-    return pairs.filled_with_numbers(
-        memory_mapped_array((len(rows), len(names)), np.float64), rows, names
-    )
+    values = memory_mapped_array((len(rows), len(names)), np.float64)
+    return pairs.filled_with_numbers(values, context, role, names)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from skeval.core.context import Context, shared
 from skeval.exceptions import (
@@ -18,7 +17,8 @@ from skeval.exceptions import (
 from skeval.stats.distributions import exact_mean, quantiles_of_sorted
 from skeval.steps.column_choice import ColumnChoice, columns_of
 from skeval.tables.frames import column_values
-from skeval.tables.preprocessing import NUMERIC, Discretizer
+from skeval.tables.preprocessing import NUMERIC, Cells, Discretizer, cells_of_column
+from skeval.tables.schema import Kind
 from skeval.utils.parameters import Strategy
 
 ROLES = ("train", "synthetic")  # the two tables that metrics of fidelity compare
@@ -37,7 +37,7 @@ def cells(
 ) -> Discretizer:
     """Return the fitted cells of all measured columns, learned from the training data."""
     cutter = Discretizer(n_bins, strategy=strategy, max_categories=max_categories)
-    return cutter.learn_cells(context["train"], context.schema, context.levels)
+    return cutter.learn_cells(context.stored("train"), context.schema, context.levels)
 
 
 @shared
@@ -45,7 +45,20 @@ def codes(
     context: Context, role: str, n_bins: int, strategy: Strategy, max_categories: int | None
 ) -> np.ndarray:
     """Return the cell of each value of the measured columns, shape (n_rows, n_columns)."""
-    return cells(context, n_bins, strategy, max_categories).cut(context[role])
+    return cells(context, n_bins, strategy, max_categories).cut(context.stored(role))
+
+
+@shared
+def column_cells(
+    context: Context,
+    column: str,
+    n_bins: int = 10,
+    strategy: Strategy = "uniform",
+    max_categories: int | None = 50,
+) -> Cells:
+    """Return the cells of one column, learned from the training data."""
+    values, kind = context.numbers("train", column), context.schema.kinds[column]
+    return cells_of_column(values, kind, n_bins, strategy, max_categories)
 
 
 @shared
@@ -58,10 +71,8 @@ def histogram(
     max_categories: int | None = 50,
 ) -> np.ndarray:
     """Return the counts of one column's cells."""
-    j = context.schema.measured.index(column)
-    column_codes = codes(context, role, n_bins, strategy, max_categories)[:, j]
-    n_cells = cells(context, n_bins, strategy, max_categories).n_cells_[j]
-    return np.bincount(column_codes, minlength=n_cells)
+    cut = column_cells(context, column, n_bins, strategy, max_categories)
+    return np.bincount(cut.codes(context.numbers(role, column)), minlength=cut.n_cells)
 
 
 @shared
@@ -69,12 +80,11 @@ def sorted_values(context: Context, role: str, column: str) -> np.ndarray:
     """Return the present values of a numeric, date or boolean column, ascending."""
     # Dates are seconds since 1970, and booleans are 0 and 1. Infinite values, which synthetic
     # tables may contain, are at the ends.
-    return in_order(context.column(role, column))
+    return in_order(context.numbers(role, column))
 
 
-def in_order(column: pd.Series) -> np.ndarray:
-    """Return the present values of a canonical column, ascending."""
-    values = column_values(column)
+def in_order(values: np.ndarray) -> np.ndarray:
+    """Return the present values of a column of numbers, ascending."""
     return np.sort(values[~np.isnan(values)])
 
 
@@ -114,15 +124,17 @@ def finite_pairs(context: Context, columns: ColumnChoice) -> Pairs:
     return _pairs(context, columns, finite_values)
 
 
-def sorted_pairs(context: Context, columns: ColumnChoice) -> Pairs:
-    """Return the sorted values of both tables for each numeric or date column."""
-    return _pairs(context, columns, sorted_values)
+def sorted_pairs(context: Context, columns: ColumnChoice, kinds: Sequence[Kind] = NUMERIC) -> Pairs:
+    """Return the sorted values of both tables for each column of these kinds."""
+    return _pairs(context, columns, sorted_values, kinds)
 
 
-def _pairs(context: Context, columns: ColumnChoice, values: Values) -> Pairs:
+def _pairs(
+    context: Context, columns: ColumnChoice, values: Values, kinds: Sequence[Kind] = NUMERIC
+) -> Pairs:
     return {
         name: (values(context, "train", name), values(context, "synthetic", name))
-        for name in columns_of(context, columns, NUMERIC)
+        for name in columns_of(context, columns, kinds)
     }
 
 

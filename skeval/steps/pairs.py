@@ -16,7 +16,7 @@ from skeval.stats.correlation import Correlations, correlation_matrix, correlati
 from skeval.stats.distributions import hypergeometric_deviation
 from skeval.steps.columns import ROLES, cells, codes
 from skeval.steps.samples import drawn_positions, named_seed
-from skeval.tables.preprocessing import NOMINAL, NUMERIC, Discretizer, numbers
+from skeval.tables.preprocessing import NOMINAL, NUMERIC, Discretizer
 from skeval.utils.parameters import Strategy
 
 P = ParamSpec("P")
@@ -219,17 +219,18 @@ def matrices(
     binning: Binning,
     nan: str = "own",
     drawn: Drawn = ALL_ROWS,
+    with_ceiling: bool = True,
 ) -> Compared:
-    """Return the similarity matrix and its ceiling."""
+    """Return the similarity matrix, and its ceiling or nan, because a value does not need it."""
     train, synthetic = (joint_tables(context, role, names, binning, drawn) for role in ROLES)
     compared = np.full((2, len(names), len(names)), np.nan)
     first = np.array([0])
     for i in range(len(names)):
         p, q = (tables.column(i, nan)[None, :] for tables in (train, synthetic))
-        compared[:, i, i] = _compare(p, q, first)[:, 0]
+        compared[:, i, i] = _compare(p, q, first, with_ceiling)[:, 0]
         if i + 1 < len(names):
             p, q = (tables.block(i, nan) for tables in (train, synthetic))
-            compared[:, i, i + 1 :] = _compare(p, q, train.starts(i))
+            compared[:, i, i + 1 :] = _compare(p, q, train.starts(i), with_ceiling)
             compared[:, i + 1 :, i] = compared[:, i, i + 1 :]
     return Compared(*compared)
 
@@ -265,14 +266,17 @@ def _similarities(
     return similarity
 
 
-def _compare(p: np.ndarray, q: np.ndarray, starts: np.ndarray) -> np.ndarray:
+def _compare(p: np.ndarray, q: np.ndarray, starts: np.ndarray, with_ceiling: bool) -> np.ndarray:
     """Return similarity and ceiling of adjacent tables, as two rows with one value per pair."""
     # These are the sums of stats/distributions.py without a loop over the pairs. If one table of a
     # pair is empty, its ceiling is nan.
     sizes = n, m, *_ = _sizes(p, q, starts)
+    similarity = _similarities(p, q, starts, sizes)
+    if not with_ceiling:
+        return np.array([similarity, np.full_like(similarity, np.nan)])
     with np.errstate(divide="ignore", invalid="ignore"):  # empty tables
         expected = _deviations(p + q, n, m, starts) * (1.0 / n + 1.0 / m) / 2.0
-    compared = np.array([_similarities(p, q, starts, sizes), 1.0 - expected])
+    compared = np.array([similarity, 1.0 - expected])
     compared[1, (n == 0) | (m == 0)] = np.nan
     return compared
 
@@ -386,13 +390,15 @@ def correlations(
 def numbers_of(context: Context, role: str, names: tuple[str, ...]) -> np.ndarray:
     """Return a role's numbers, with dates in seconds, in column order in memory."""
     values = np.empty((context.n_rows(role), len(names)), order="F")
-    return filled_with_numbers(values, context[role], names)
+    return filled_with_numbers(values, context, role, names)
 
 
-def filled_with_numbers(values: np.ndarray, rows: Any, names: tuple[str, ...]) -> np.ndarray:
+def filled_with_numbers(
+    values: np.ndarray, context: Context, role: str, names: tuple[str, ...]
+) -> np.ndarray:
     """Return an array with the numbers of columns written to it."""
     for j, name in enumerate(names):
-        values[:, j] = numbers(rows[[name]]).ravel()
+        values[:, j] = context.numbers(role, name)
     return values
 
 

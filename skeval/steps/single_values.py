@@ -17,7 +17,6 @@ from skeval.stats.copied_rows import CHANCE, Copied, count_copies
 from skeval.stats.runs import alternation_p_value
 from skeval.steps.column_choice import ColumnChoice, chosen_columns
 from skeval.steps.neighbors import nearest
-from skeval.tables.frames import column_values
 from skeval.tables.preprocessing import NUMERIC
 
 _ROLES = ("train", "holdout", "synthetic")
@@ -83,7 +82,7 @@ def _is_mostly_distinct(present: list[np.ndarray]) -> bool:
 
 
 def _present_values(context: Context, name: str) -> list[np.ndarray]:
-    tables = [column_values(context.column(role, name)) for role in _ROLES]
+    tables = [context.numbers(role, name) for role in _ROLES]
     return [values[np.isfinite(values)] for values in tables]
 
 

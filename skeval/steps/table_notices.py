@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
 from skeval.core.context import Context
 from skeval.core.shared_rows import content_hashes
@@ -41,9 +40,8 @@ def table_notices(context: Context) -> tuple[MetricWarning, ...]:
     if type(context) is not Context:
         return ()
     notices: list[MetricWarning] = []
-    train = context.train
     measured = context.schema.measured
-    if same := [name for name in measured if _is_constant(train[name])]:
+    if same := [name for name in measured if _is_constant(context.numbers("train", name))]:
         shown = ", ".join(same[:_MAX_NAMES]) + ", ..." * (len(same) > _MAX_NAMES)
         notices.append(ConstantColumnWarning(_CONSTANT.format(names=shown)))
     hashes = content_hashes(context, "train")
@@ -59,11 +57,7 @@ def table_notices(context: Context) -> tuple[MetricWarning, ...]:
     return tuple(notices)
 
 
-def _is_constant(values: pd.Series) -> bool:
+def _is_constant(values: np.ndarray) -> bool:
     """Return whether a column has at most one value except for missing values."""
-    present = values.dropna()
-    if present.empty:
-        return True
-    if isinstance(present.dtype, pd.CategoricalDtype):
-        present = present.cat.codes
-    return bool((present == present.iloc[0]).all())
+    present = values[~np.isnan(values)]
+    return bool((present == present[:1]).all())

@@ -5,7 +5,9 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Iterable, Sequence
+from itertools import compress
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -62,18 +64,21 @@ def _read_labels(values: pd.Series, real: Sequence[str] | None, *, boolean: bool
     if values.dtype == object and pd.api.types.infer_dtype(values).startswith("mixed"):
         # True and 1 have the same hash, so mixed columns use the labels to distinguish them.
         values = values.map(lambda v: str(v) if isinstance(v, bool | np.bool_) else v)
+    distinct: Any
     try:
-        codes, distinct = pd.factorize(values, use_na_sentinel=True)
+        if isinstance(values.dtype, pd.CategoricalDtype):
+            codes, distinct = used_categories(values)
+        else:
+            codes, distinct = pd.factorize(values, use_na_sentinel=True)
     except (TypeError, NotImplementedError) as error:  # nested Arrow columns are not implemented
         raise TableError(
             f"{values.name} contains values that cannot be categories ({error}). "
             "Flatten the column or drop it."
         ) from error
-    stored = storage_dtype(values)
-    if stored.kind == "f" and stored.itemsize < 8:  # otherwise Python converts them to float64
-        distinct = np.asarray(distinct, dtype=stored)
     if isinstance(values.dtype, pd.StringDtype):
         distinct = distinct.to_numpy(dtype=object)  # faster than reading single texts from Arrow
+    elif (stored := storage_dtype(values.dtype)).kind == "f" and stored.itemsize < 8:
+        distinct = np.asarray(distinct, dtype=stored)  # otherwise Python converts them to float64
     labels = [value if type(value) is str else _label(value) for value in distinct]
     if boolean:
         truths = [_TRUTH.get(label.strip().lower()) for label in labels]
@@ -81,6 +86,15 @@ def _read_labels(values: pd.Series, real: Sequence[str] | None, *, boolean: bool
     if real is not None and set(labels).issubset(real):  # true for nearly every column
         return _recode(codes, labels, real)
     return _recode(codes, labels, sorted_labels(set(labels)), real)
+
+
+def used_categories(values: pd.Series) -> tuple[np.ndarray, list[Any]]:
+    """Return the codes of a categorical column, and its categories that occur in a cell."""
+    codes, categories = values.array.codes, values.dtype.categories
+    occurs = np.zeros(len(categories) + 1, dtype=bool)
+    occurs[codes] = True  # the last entry is for missing cells, whose code is -1
+    place = np.append(np.cumsum(occurs[:-1]) - 1, -1)
+    return place[codes], list(compress(categories.tolist(), occurs))
 
 
 def _label(value: object) -> str:

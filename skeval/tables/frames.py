@@ -136,10 +136,11 @@ def learned_frame(
 
 def with_levels(frame: pd.DataFrame, levels: Levels) -> pd.DataFrame:
     """Return the canonical `frame` with the real categories first in each categorical column."""
+    dtypes = dict(zip(frame.columns, frame.dtypes, strict=True))
     columns = {
         name: with_real_levels(frame[name], real)
         for name, real in levels.items()
-        if list(frame[name].dtype.categories[: len(real)]) != list(real)
+        if dtypes[name].categories.tolist()[: len(real)] != list(real)
     }
     return with_columns(frame, columns) if columns else frame
 
@@ -151,5 +152,6 @@ def learn_levels(frames: Sequence[pd.DataFrame], schema: TableSchema) -> dict[st
 
 def levels_of(frame: pd.DataFrame, schema: TableSchema) -> dict[str, list[str]]:
     """Return the categories of each categorical column of a canonical table."""
+    dtypes = dict(zip(frame.columns, frame.dtypes, strict=True))
     names = schema.columns("categorical", "boolean")
-    return {name: list(frame[name].dtype.categories) for name in names}
+    return {name: dtypes[name].categories.tolist() for name in names}

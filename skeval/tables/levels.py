@@ -54,6 +54,11 @@ def labels_together(train: Iterable[str], *others: Iterable[str]) -> list[str]:
     return sorted_labels(labels)
 
 
+def have_words_for_missing(*tables: Mapping[str, Sequence[str]]) -> bool:
+    """Return whether categories of tables include a text that CSV files show as missing."""
+    return any(not _READ_AS_MISSING.isdisjoint(own) for of in tables for own in of.values())
+
+
 class Words(NamedTuple):
     """The levels of a column that a CSV file would show as missing, and whether cells are."""
 

@@ -46,11 +46,13 @@ def stored_precision(
 ) -> dict[str, Storage]:
     """Return the storage of each numerical column with fewer digits than float64."""
     precision: dict[str, Storage] = {}
-    present = set(given.columns)
+    stored_as = dict(zip(given.columns, given.dtypes, strict=True))
     for name, dtype in zip(read.columns, read.dtypes, strict=True):
-        if dtype.kind != "f" or name not in present:
+        if dtype.kind != "f" or name not in stored_as:
             continue
-        stored = storage_dtype(given[name])
+        stored = stored_as[name]
+        if not isinstance(stored, np.dtype):
+            stored = storage_dtype(stored)
         if stored in {_HALF, _SINGLE}:
             precision[name] = stored
         elif stored.kind not in "biu" and _is_single(read[name].to_numpy()):

@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from skeval.tables.frames import Levels, canonical, column_values, learned_frame
 from skeval.tables.one_table import as_frame
-from skeval.tables.schema import TableSchema
+from skeval.tables.schema import Kind, TableSchema
+from skeval.tables.taken_rows import column_numbers
 from skeval.utils.parameters import BinCount, Count, Strategy, check_parameters, legal_sets
 
 NUMERIC: tuple[Literal["continuous"], Literal["datetime"]] = ("continuous", "datetime")
@@ -141,14 +142,23 @@ class Discretizer(TransformerMixin, BaseEstimator):
         """Learn the bins from a canonical table. See :meth:`fit`."""
         check_parameters(type(self).__name__, self.get_params(), legal_sets(type(self)))
         self.schema_, self.levels_ = schema, {name: list(of) for name, of in levels.items()}
-        self.cells_ = {name: self._cells_of_column(frame[name]) for name in self.schema_.measured}
+        self.cells_ = {
+            name: cells_of_column(
+                column_numbers(frame, name),
+                schema.kinds[name],
+                self.n_bins,
+                self.strategy,
+                self.max_categories,
+            )
+            for name in schema.measured
+        }
         self.n_cells_ = np.array([cells.n_cells for cells in self.cells_.values()])
         return self
 
     def codes(self, frame: pd.DataFrame, names: Sequence[str]) -> np.ndarray:
         """Return the bins of some columns of a canonical frame. See :meth:`transform`."""
         return np.column_stack(
-            [self.cells_[name].codes(column_values(frame[name])) for name in names]
+            [self.cells_[name].codes(column_numbers(frame, name)) for name in names]
         )
 
     def transform(self, X: Any) -> np.ndarray:
@@ -176,21 +186,23 @@ class Discretizer(TransformerMixin, BaseEstimator):
         if codes is None:
             codes = np.empty((len(frame), len(self.cells_)), dtype=np.int32, order="F")
         for j, (name, cells) in enumerate(self.cells_.items()):
-            column = frame[name]
-            codes[:, j] = cells.codes(column_values(column))
+            values = column_numbers(frame, name)
+            codes[:, j] = cells.codes(values)
             if self.nan == "drop":
-                codes[column.isna().to_numpy(), j] = -1
+                codes[np.isnan(values), j] = -1
         return codes
 
-    def _cells_of_column(self, column: pd.Series) -> Cells:
-        values = column_values(column)
-        if isinstance(column.dtype, pd.CategoricalDtype):
-            return _cut_categories(values, self.max_categories)
-        edges = inner_edges(values[np.isfinite(values)], self.n_bins, self.strategy)
-        return Cells(
-            n_own=0 if edges is None else len(edges) + 1,
-            edges=np.array([]) if edges is None else edges,
-        )
+
+def cells_of_column(
+    values: np.ndarray, kind: Kind, n_bins: int, strategy: Strategy, max_categories: int | None
+) -> Cells:
+    """Learn the bins of one column from its training values. See :class:`Discretizer`."""
+    if kind in NOMINAL:
+        return _cut_categories(values, max_categories)
+    edges = inner_edges(values[np.isfinite(values)], n_bins, strategy)
+    return Cells(
+        n_own=0 if edges is None else len(edges) + 1, edges=np.array([]) if edges is None else edges
+    )
 
 
 def _cut_categories(codes: np.ndarray, max_categories: int | None) -> Cells:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import singledispatch
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from skeval.tables.cells import (
@@ -20,7 +21,7 @@ from skeval.tables.cells import (
     plain_values,
     read_numbers,
 )
-from skeval.tables.columns_by_kind import read_column
+from skeval.tables.columns_by_kind import read_column, used_categories
 from skeval.tables.schema import MAX_CODES, Kind, TableSchema, n_codes
 
 _MAX_CODES = 20  # maximum number of distinct integers that may be codes of categories
@@ -77,7 +78,10 @@ def reasons_of(frame: Any, names: Sequence[str], schema: TableSchema) -> dict[st
 
 
 def _has_digit(values: pd.Series) -> bool:
-    return any(map(_DIGIT.search, as_texts(plain_values(values.dropna())).unique()))
+    # the categories are read instead of the cells, and reading stops at the first digit
+    is_categorical = isinstance(values.dtype, pd.CategoricalDtype)
+    cells = used_categories(values)[1] if is_categorical else values.dropna()
+    return any(_DIGIT.search(str(cell)) for cell in cells)
 
 
 def _mostly_numbers(values: pd.Series, kind: Kind) -> str:
@@ -120,7 +124,12 @@ def _perhaps_dates(values: pd.Series, kind: Kind) -> str:
 def _reason(values: pd.Series, kind: Kind, schema: TableSchema, name: str) -> tuple[str, str]:
     if name not in schema.inferred:
         return "specified in the schema", ""
-    present = plain_values(values.dropna())
+    if kind == "categorical" and isinstance(values.dtype, pd.CategoricalDtype):
+        codes, distinct = used_categories(values)  # the cells themselves are not needed
+        present, n_rows = pd.Series(distinct), int((codes >= 0).sum())
+    else:
+        present = plain_values(values.dropna())
+        n_rows = len(present)
     if present.empty:
         return "no values", "has no values, so its type cannot be inferred"
     in_texts = inferred_type(present) == "string"
@@ -143,22 +152,23 @@ def _reason(values: pd.Series, kind: Kind, schema: TableSchema, name: str) -> tu
         return f"only {present.nunique()} distinct integers, as in codes", ""
     if not isinstance(present.dtype, pd.StringDtype):  # otherwise 1 and True would be equal
         present = present.astype(object).map(str)
-    return _of_categories(present.unique(), len(present), in_texts=in_texts)
+    return _of_categories(present.unique(), n_rows, in_texts=in_texts)
 
 
 def _of_numbers(present: pd.Series, name: str, *, in_texts: bool) -> tuple[str, str]:
     why = "texts that are all numbers" if in_texts else "numbers"
     if present.dtype.kind == "m":
         return "durations", ""
-    read = read_column(present, "continuous", None)
-    why = _with_unread(why, present[read.isna().to_numpy()], name)
-    read = read.dropna()
+    read = read_column(present, "continuous", None).to_numpy()
+    is_missing = np.isnan(read)
+    why = _with_unread(why, present[is_missing], name) if is_missing.any() else why
+    read = read[~is_missing]
     if in_texts and 0.0 < as_texts(present).str.strip().str.endswith("%").mean() < 1.0:
         return why, "some cells end in a percent sign and were divided by 100, but not the others"
     if not (read % 1 == 0).all():
         return why, ""
     why = why.replace("numbers", "integers")
-    n_distinct = int(read.nunique())
+    n_distinct = np.unique(read).size
     if len(read) >= _MIN_ROWS:
         if n_distinct == len(read):
             return why, "may be a key, because every integer occurs once"

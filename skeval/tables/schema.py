@@ -382,10 +382,11 @@ def _type_of_most(present: pd.Series) -> str:
 
 def n_codes(values: pd.Series, most: int) -> int:
     """Return the number of distinct integers if it is at most `most`, and 0 otherwise."""
-    are_plain = isinstance(values.dtype, np.dtype) and values.dtype.kind in "iuf"
-    if are_plain and values.iloc[:_SEEN].astype(np.float64).nunique() > most:
-        return 0  # the case of nearly every numerical column
-    if storage_dtype(values).kind == "m":
+    if isinstance(values.dtype, np.dtype) and values.dtype.kind in "iuf":
+        head = values.to_numpy()[:_SEEN].astype(np.float64)
+        if np.unique(head[~np.isnan(head)]).size > most:
+            return 0  # the case of nearly every numerical column
+    if storage_dtype(values.dtype).kind == "m":
         return 0
     present = plain_values(values.dropna() if values.hasnans else values)
     if len(present) < _MIN_ROWS or isinstance(present.iloc[0], dt.timedelta):
@@ -418,9 +419,8 @@ def _infer_kind_of_words(present: pd.Series, *, named_like_key: bool) -> Kind:
     return "categorical"
 
 
-def storage_dtype(values: pd.Series) -> np.dtype:
-    """Return the numpy type of a column's values, for any pandas or Arrow dtype."""
-    dtype = values.dtype
+def storage_dtype(dtype: Any) -> np.dtype:
+    """Return the numpy type of the values of a column, for any pandas or Arrow dtype."""
     if isinstance(dtype, pd.CategoricalDtype):
         dtype = dtype.categories.dtype
     for part in ("numpy_dtype", "subtype"):

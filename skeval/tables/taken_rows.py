@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from skeval.tables.frames import column_values
 from skeval.tables.row_hashes import rows_at
 
 
@@ -25,6 +26,7 @@ class TakenRows:
     def __init__(self, table: pd.DataFrame, positions: np.ndarray) -> None:
         self._table, self._positions = table, positions
         self._whole: dict[str, pd.Series] = {}  # columns of the table
+        self._numbers: dict[str, np.ndarray] = {}  # the same columns as numbers
         self._columns: dict[str, pd.Series] = {}
 
     def __len__(self) -> int:
@@ -45,10 +47,16 @@ class TakenRows:
             self._columns[name] = pd.Series(part, dtype=whole.dtype, name=name, copy=False)
         return self._columns[name]
 
+    def numbers(self, name: str) -> np.ndarray:
+        """Return a canonical column as float64, see `column_values`."""
+        if name not in self._numbers:
+            self._numbers[name] = column_values(self._table[name])
+        return self._numbers[name][self._positions]
+
     def take(self, positions: np.ndarray) -> TakenRows:
         """Return the rows at some positions of these rows."""
         rows = TakenRows(self._table, self._positions[positions])
-        rows._whole = self._whole
+        rows._whole, rows._numbers = self._whole, self._numbers
         return rows
 
     def copy(self, *, deep: bool = False) -> pd.DataFrame:
@@ -67,3 +75,8 @@ def take_rows(table: Any, positions: np.ndarray) -> Any:
     if isinstance(table, pd.DataFrame):
         return TakenRows(table, positions)
     return table.iloc[positions].reset_index(drop=True)
+
+
+def column_numbers(table: Any, name: str) -> np.ndarray:
+    """Return a column of a canonical table as float64, whose cells must not be modified."""
+    return table.numbers(name) if isinstance(table, TakenRows) else column_values(table[name])
