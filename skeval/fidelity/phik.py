@@ -64,13 +64,14 @@ class PhikMatrixDifference(AssociationDifference):
     -----
     The value is ``mean_{i<j} |phi_train(i, j) - phi_synthetic(i, j)|``. The phi_k coefficient is
     the correlation of a bivariate normal distribution that has the same chi-square on the same
-    bins. Both tables use the bins of the training data. As in the phik package, frequent values do
-    not have a separate bin, because the bins are intervals of a normal distribution. A column with
-    at most `n_bins` values has one bin per value, even if the values are not evenly spaced, whereas
-    the package divides the range evenly. For a column with mostly zeros,
-    :class:`CramersVDifference` detects more. Rows with a missing value are ignored for the pair. A
-    pair with a constant column in the training data has no coefficient and is skipped with a
-    warning. If a column is constant in the synthetic data only, the coefficient is 0.
+    bins. Both tables use the bins of the training data, including those that the synthetic data do
+    not use. As in the phik package, frequent values do not have a separate bin, because the bins
+    are intervals of a normal distribution. A column with at most `n_bins` values has one bin per
+    value, even if the values are not evenly spaced, whereas the package divides the range evenly.
+    For a column with mostly zeros, :class:`CramersVDifference` detects more. Rows with a missing
+    value are ignored for the pair. A pair with a constant column in the training data has no
+    coefficient and is skipped with a warning. If a column is constant in the synthetic data only,
+    the coefficient is 0.
 
     References
     ----------
@@ -127,8 +128,9 @@ def phik_matrix(
 ) -> np.ndarray:
     """Return the phi_k coefficients of the rows of a role, or nan for constant columns."""
     measure = _phik_of if backend == "fast" else _phik_of_package
-    tables = joint_tables(context, role, names, binning)
-    return association_matrix(tables, "drop", partial(measure, noise_correction=noise_correction))
+    tables, of_train = (joint_tables(context, r, names, binning) for r in (role, "train"))
+    measure = partial(measure, noise_correction=noise_correction)
+    return association_matrix(tables, "drop", measure, of_train)
 
 
 def phik(table: ArrayLike, *, noise_correction: bool = True) -> float:
@@ -175,23 +177,21 @@ def _phik_of(pairs: SideBySide, *, noise_correction: bool) -> np.ndarray:
 
 
 def _phik_of_package(pairs: SideBySide, *, noise_correction: bool) -> np.ndarray:
-    tables = np.split(pairs.tables, pairs.starts[1:], axis=1)
-    return np.array([phik_of_package(one, noise_correction=noise_correction) for one in tables])
+    """Return the coefficient of each table, with the search for the root of the phik package."""
+    # The package integrates every cell in every step of its search. Therefore, the time grows with
+    # the number of cells, from 30 times (2 x 2) to 1,000 times (50 x 50) the time of `_phik_of`
+    # for a cached shape.
+    from phik.bivariate import phik_from_chi2
 
-
-def phik_of_package(table: ArrayLike, *, noise_correction: bool = True) -> float:
-    """Return the result of the phik package for a table of counts, to validate :func:`phik`."""
-    # The package integrates every cell in every step of its search for the root. Therefore the
-    # time grows with the number of cells, from 30 times (2 x 2) to 1,000 times (50 x 50) the
-    # time of `phik` for a cached shape.
-    from phik.phik import phik_from_hist2d
-
-    counts = np.asarray(table, dtype=np.float64)
-    used = counts > 0
-    counts = counts[used.any(axis=1)][:, used.any(axis=0)]
-    if min(counts.shape) < 2:
-        return float("nan")
-    return float(phik_from_hist2d(counts, noise_correction))
+    shapes = np.stack([pairs.n_rows, pairs.n_columns], axis=1)
+    pedestals = (shapes - 1).prod(axis=1) * noise_correction
+    values = [
+        phik_from_chi2(chi_square, n, *shape, pedestal=pedestal)
+        for chi_square, n, shape, pedestal in zip(
+            pairs.chi_square(yates=True), pairs.n, shapes.tolist(), pedestals, strict=True
+        )
+    ]
+    return np.where(pairs.vary, values, np.nan)
 
 
 def normal_cells(correlation: float, n_rows: int, n_columns: int) -> np.ndarray:

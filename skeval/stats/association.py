@@ -14,16 +14,29 @@ class SideBySide:
 
     # The counts of the pairs of one column with all others are adjacent tables. Therefore,
     # thousands of pairs are computed without a loop.
+    #
+    # The greatest possible association of a table depends on how many rows and columns it uses. If
+    # two tables of the same cells are compared, a rare cell that is empty in one of them would
+    # change this number, and with it the associations of all pairs of the column. Therefore, the
+    # cells that the table `reference` uses count as used.
 
-    def __init__(self, tables: np.ndarray, starts: Sequence[int] | np.ndarray = (0,)) -> None:
+    def __init__(
+        self,
+        tables: np.ndarray,
+        starts: Sequence[int] | np.ndarray = (0,),
+        reference: SideBySide | None = None,
+    ) -> None:
         self.tables = tables
         self.starts = np.asarray(starts)
         self.rows = np.add.reduceat(tables, self.starts, axis=1)  # sums by row and table
         self.columns = tables.sum(axis=0)
         self.n = self.rows.sum(axis=0).astype(np.float64)
-        self.n_rows = (self.rows > 0).sum(axis=0)  # rows that a table uses
-        self.n_columns = self._sums((self.columns > 0).astype(np.int64))
-        self.vary = (self.n_rows > 1) & (self.n_columns > 1)
+        rows, columns = self.rows > 0, self.columns > 0
+        self.vary = (rows.sum(axis=0) > 1) & (self._sums(columns.astype(np.int64)) > 1)
+        if reference is not None:
+            rows, columns = rows | (reference.rows > 0), columns | (reference.columns > 0)
+        self.n_rows = rows.sum(axis=0)  # rows that a table uses
+        self.n_columns = self._sums(columns.astype(np.int64))
 
     def _sums(self, of_columns: np.ndarray) -> np.ndarray:
         """Return the sum over the columns of each table."""

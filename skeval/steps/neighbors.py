@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from skeval.core.context import Context, by_context, shared
+from skeval.neighbors.euclidean import EuclideanNeighbors
 from skeval.steps.column_choice import ColumnChoice, column_key
 from skeval.steps.encoded_rows import encoded_matrix, gower_scale, is_gower, room
 from skeval.steps.samples import drawn_positions, named_seed, pooled_order, sample_size
@@ -69,7 +70,7 @@ class Index:
         if is_gower(self.space):
             distances, places = self.search.kneighbors(queries, k, exclude=own, radius=radius)
         else:
-            distances, places = self._euclidean(queries, k, own)
+            distances, places = self.search.kneighbors(queries, k, exclude=own)
             if radius is not None:
                 beyond = distances > radius[:, None]
                 distances = np.where(beyond, np.inf, distances)
@@ -77,24 +78,6 @@ class Index:
         if self.order is not None:
             places = np.where(places < 0, -1, self.order[places])
         return distances, places
-
-    def _euclidean(
-        self, queries: np.ndarray, k: int, own: np.ndarray | None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return exact distances, because scikit-learn leaves distances of 1e-7 for copies."""
-        n_nearest = min(k + (own is not None), len(self.rows))
-        places = self.search.kneighbors(queries, n_nearest, return_distance=False)
-        rows = self.rows if self.order is None else self.rows[self.order]
-        columns = [((queries - rows[at]) ** 2).sum(axis=1) for at in places.T]
-        distances = np.sqrt(np.column_stack(columns))
-        order = np.argsort(distances, axis=1, kind="stable")
-        distances, places = (np.take_along_axis(a, order, 1) for a in (distances, places))
-        if own is None:
-            return distances, places
-        is_own = places == own[:, None]
-        is_own[~is_own.any(axis=1), -1] = True  # a row with many duplicates may not find itself
-        shape = (len(queries), n_nearest - 1)
-        return distances[~is_own].reshape(shape), places[~is_own].reshape(shape)
 
 
 def index_of(
@@ -105,9 +88,8 @@ def index_of(
     order: np.ndarray | None = None,
 ) -> Index:
     """Return a search structure over encoded rows, on the common scale of the context."""
-    from sklearn.neighbors import NearestNeighbors
-
-    search = gower_engine(context, columns, rows) if is_gower(space) else NearestNeighbors()
+    gower = is_gower(space)
+    search = gower_engine(context, columns, rows) if gower else EuclideanNeighbors()
     return Index(
         rows,
         search.fit(rows if order is None else _concatenate_rows(context, [rows], order)),

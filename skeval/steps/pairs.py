@@ -316,9 +316,9 @@ def cramers_v_matrix(
     drawn: Drawn = ALL_ROWS,
 ) -> np.ndarray:
     """Return Cramer's V of all pairs of a role's columns."""
-    tables = joint_tables(context, role, names, binning, drawn)
+    tables, of_train = (joint_tables(context, r, names, binning, drawn) for r in (role, "train"))
     return association_matrix(
-        tables, nan, lambda pair: pair.cramers_v(bias_correction=bias_correction)
+        tables, nan, lambda pair: pair.cramers_v(bias_correction=bias_correction), of_train
     )
 
 
@@ -350,13 +350,18 @@ def mutual_information_matrix(
 
 
 def association_matrix(
-    tables: JointTables, nan: str, measure: Callable[[SideBySide], np.ndarray]
+    tables: JointTables,
+    nan: str,
+    measure: Callable[[SideBySide], np.ndarray],
+    reference: JointTables | None = None,
 ) -> np.ndarray:
     """Return a measure of all pairs, with 1 on the diagonal for columns that vary, or nan."""
     n_columns = len(tables.n_cells)
     matrix = np.full((n_columns, n_columns), np.nan)
     for i in range(n_columns - 1):
-        strength = measure(SideBySide(tables.block(i, nan), tables.starts(i)))
+        starts = tables.starts(i)
+        of_reference = None if reference is None else SideBySide(reference.block(i, nan), starts)
+        strength = measure(SideBySide(tables.block(i, nan), starts, of_reference))
         # a measure that is not symmetric is returned as two rows
         matrix[i, i + 1 :], matrix[i + 1 :, i] = np.broadcast_to(strength, (2, n_columns - 1 - i))
     np.fill_diagonal(matrix, np.where(tables.vary(nan), 1.0, np.nan))

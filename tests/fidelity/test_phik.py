@@ -14,13 +14,15 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
 from numpy.typing import ArrayLike
 from phik.binning import bin_data
-from phik.phik import phik_from_rebinned_df
+from phik.phik import phik_from_hist2d, phik_from_rebinned_df
 from scipy.optimize import brentq
 from scipy.stats import chi2_contingency, multivariate_normal
 from sklearn.datasets import load_iris
 
+from skeval import Metric
+from skeval.fidelity import CramersVDifference, PhikMatrixDifference
 from skeval.fidelity import phik as phik_module
-from skeval.fidelity.phik import normal_cells, phik, phik_of_package
+from skeval.fidelity.phik import normal_cells, phik
 from skeval.stats.association import SideBySide
 
 KNOWN = [
@@ -45,6 +47,14 @@ IRIS = {
 tables = st.tuples(st.integers(2, 6), st.integers(2, 6)).flatmap(
     lambda shape: arrays(np.int64, shape, elements=st.integers(0, 50))
 )
+
+
+def phik_of_package(table: ArrayLike, *, noise_correction: bool = True) -> float:
+    """Return the coefficient of the phik package for the rows and columns that are used."""
+    counts = np.asarray(table)
+    used = counts > 0
+    counts = counts[used.any(axis=1)][:, used.any(axis=0)]
+    return float(phik_from_hist2d(counts, noise_correction)) if min(counts.shape) > 1 else np.nan
 
 
 def random_table(rng: np.random.Generator) -> np.ndarray:
@@ -236,12 +246,44 @@ def test_curves_are_kept_and_shared_by_the_transposed() -> None:
     assert (info.misses, info.hits) == (1, 2)
 
 
-def test_numbers_of_few_values_have_a_cell_each():
+def test_numbers_of_few_values_have_a_cell_each() -> None:
     rng = np.random.default_rng(0)
     few = rng.choice([0.0, 1.0, 2.0, 50.0], 200)
     table = pd.DataFrame({"few": few, "plan": np.where(few + rng.normal(size=200) > 1, "a", "b")})
-    found = phik_module.PhikMatrixDifference().fit(table).evaluate(table).details["train"][0, 1]
+    found = PhikMatrixDifference().fit(table).evaluate(table).details["train"][0, 1]
     each = pd.crosstab(table["few"], table["plan"]).to_numpy()
     evenly = pd.crosstab(pd.cut(table["few"], 10), table["plan"]).to_numpy()
     assert_allclose(found, phik_of_package(each), atol=1e-4)
     assert abs(found - phik_of_package(evenly)) > 0.01
+
+
+def without_the_greatest(table: pd.DataFrame) -> pd.DataFrame:
+    return table[table["amount"] < table["amount"].max()]
+
+
+@pytest.fixture(scope="module")
+def with_an_extreme_row() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(3000, 2)) @ [[1.0, 0.8], [0.0, 0.6]]
+    x[0] = 2.0 * x[:, 0].max(), 0.0  # alone in the last bins of its column
+    return pd.DataFrame(
+        {"amount": x[:, 0], "other": x[:, 1], "plan": np.where(x[:, 1] > 0, "a", "b")}
+    )
+
+
+@pytest.mark.parametrize("metric", [PhikMatrixDifference(), CramersVDifference()])
+def test_a_bin_that_one_row_uses_does_not_change_all_pairs(
+    metric: Metric, with_an_extreme_row: pd.DataFrame
+) -> None:
+    rows = with_an_extreme_row
+    value = metric.fit(rows).score(without_the_greatest(rows))
+    assert value < 0.002  # with an own shape, 0.08 and 0.01
+
+
+def test_both_backends_use_the_bins_of_the_training_data(with_an_extreme_row: pd.DataFrame) -> None:
+    rows = with_an_extreme_row
+    fast, package = (
+        PhikMatrixDifference(backend=backend).fit(rows).evaluate(without_the_greatest(rows))
+        for backend in ("fast", "phik")
+    )
+    assert_allclose(fast.details["synthetic"], package.details["synthetic"], atol=1e-5)
