@@ -72,7 +72,7 @@ def n_missing(context: Context, role: str, column: str) -> int:
 @shared
 def level_counts(context: Context, role: str, column: str) -> np.ndarray:
     """Return the count of each category of a column, in the order of the codes."""
-    return counts_of_levels(context[role], [column])[0]
+    return counts_of_levels(context.column(role, column).to_frame(), [column])[0]
 
 
 def counts_of_levels(frame: pd.DataFrame, names: Sequence[str]) -> list[np.ndarray]:

@@ -23,7 +23,8 @@ from skeval.results.result import Result, mean_of_columns
 from skeval.stats.intervals import wilson
 from skeval.steps.column_choice import columns_of
 from skeval.steps.columns import ROLES, extent, mean_ignoring_nan, present_numbers
-from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
+from skeval.tables.frames import column_values
+from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Columns, Count, NonNegative
 
@@ -407,7 +408,7 @@ def _counts_beyond(context: Context, column: str, fences: tuple[float, float]) -
 
     A missing or empty column has no values outside: the count is 0 out of the number of rows.
     """
-    values = numbers(context.synthetic[[column]]).ravel()
+    values = column_values(context.column("synthetic", column))
     return outside(values, fences), int((~np.isnan(values)).sum()) or values.size
 
 

@@ -19,7 +19,8 @@ from skeval.diagnostic.expressions import GRAMMAR, Condition
 from skeval.exceptions import InvalidParameterError, MetricWarning, NothingToMeasureWarning
 from skeval.results.result import Result, mean_of_columns, undefined_result
 from skeval.steps.column_choice import columns_of
-from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
+from skeval.tables.frames import column_values
+from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Columns, Count, Legal
 
@@ -421,7 +422,7 @@ def _candidate_inequalities(values: Mapping[str, np.ndarray]) -> Iterator[tuple[
 
 @shared
 def _values_of(context: Context, role: str, column: str) -> np.ndarray:
-    return numbers(context[role][[column]]).ravel()
+    return column_values(context.column(role, column))
 
 
 @shared
@@ -429,7 +430,7 @@ def value_codes(context: Context, role: str, column: str) -> np.ndarray:
     """Return the training code of each value, -1 if missing, and another code if unknown."""
     if column in context.schema.columns(*NOMINAL):
         return np.asarray(context.column(role, column).cat.codes.to_numpy(), dtype=np.int64)
-    values, known = (numbers(context[r][[column]]).ravel() for r in (role, "train"))
+    values, known = (column_values(context.column(r, column)) for r in (role, "train"))
     distinct = np.unique(known[~np.isnan(known)])
     places = np.searchsorted(distinct, values)
     found = distinct[np.minimum(places, distinct.size - 1)] if distinct.size else values + 1.0

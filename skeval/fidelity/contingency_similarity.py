@@ -14,7 +14,14 @@ from skeval.fidelity.pair_metric import PairMetric, above_diagonal, calibration_
 from skeval.results.result import Result, undefined_result
 from skeval.stats.distributions import exact_mean
 from skeval.steps.column_choice import chosen_columns
-from skeval.steps.pairs import Binning, Compared, Drawn, cramers_v_matrix, matrices
+from skeval.steps.pairs import (
+    Binning,
+    Compared,
+    Drawn,
+    ceiling_matrix,
+    cramers_v_matrix,
+    similarity_matrix,
+)
 from skeval.tables.preprocessing import NUMERIC
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import BinCount, Count, Interval, Seed, Strategy
@@ -116,18 +123,22 @@ class ContingencySimilarity(PairMetric):
             return undefined_result(reason, NothingToMeasureWarning, names=list(names))
         binning = Binning(self.n_bins, self.strategy)
         drawn = Drawn(self.max_rows, self.random_state if self.max_rows else 0)
-        compared = matrices(context, names, binning, self.nan, drawn, with_ceiling)
+        settings = (names, binning, self.nan, drawn)
+        similarity = similarity_matrix(context, *settings)
+        ceiling = np.full_like(similarity, np.nan)
+        if with_ceiling:
+            ceiling = ceiling_matrix(context, *settings)
         eligible = above_diagonal(len(names))
         if not self.numeric_pairs:
             numeric = np.array([context.schema.kinds[name] in NUMERIC for name in names])
             eligible &= ~(numeric[:, None] & numeric)
-        used = eligible & ~np.isnan(compared.similarity)
+        used = eligible & ~np.isnan(similarity)
         reasons = {"no complete row": int((eligible & ~used).sum())}
         if self.min_association > 0.0:
             v = cramers_v_matrix(context, "train", names, binning, False, self.nan, drawn)
             reasons["not above min_association"] = int((used & ~(v > self.min_association)).sum())
             used &= v > self.min_association
-        details = _details(names, compared, used)
+        details = _details(names, Compared(similarity, ceiling), used)
         details |= {
             "n_used": int(used.sum()),
             "n_total": int(eligible.sum()),
@@ -135,7 +146,7 @@ class ContingencySimilarity(PairMetric):
         }
         if not used.any():
             return _without_associated_pair(details, self.min_association)
-        return Result(exact_mean(compared.similarity[used]), details=details)
+        return Result(exact_mean(similarity[used]), details=details)
 
     def _summary(self, result: Result) -> str:
         details = result.details

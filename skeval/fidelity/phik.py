@@ -25,6 +25,7 @@ from skeval.utils.parameters import BinCount
 _N_ANGLES = 201
 # Number of grid corners per block, which limits memory for large tables.
 _BLOCK_CORNERS = 2**17
+_SIDES = 2**20  # more than the number of rows of any table, to write a shape as one number
 _MAX_SMALL = 16  # of a column, up to which four nodes between two angles are enough
 
 
@@ -129,10 +130,15 @@ def phik_matrix(
     backend: str,
 ) -> np.ndarray:
     """Return the phi_k coefficients of the rows of a role, or nan for constant columns."""
-    measure = _phik_of if backend == "fast" else _phik_of_package
+    measure = _places_on_curves if backend == "fast" else _phik_of_package
     tables, of_train = (joint_tables(context, r, names, binning) for r in (role, "train"))
     measure = partial(measure, noise_correction=noise_correction)
-    return association_matrix(tables, "drop", measure, of_train)
+    matrix = association_matrix(tables, "drop", measure, of_train)
+    if backend == "fast":  # the pairs of a shape share a curve, so that all are evaluated together
+        above = np.triu_indices(len(names), 1)
+        matrix[above] = _phik_at(matrix[above], matrix.T[above])
+        matrix.T[above] = matrix[above]
+    return matrix
 
 
 def phik(table: ArrayLike, *, noise_correction: bool = True) -> float:
@@ -158,30 +164,40 @@ def phik(table: ArrayLike, *, noise_correction: bool = True) -> float:
     counts = np.asarray(table, dtype=np.float64)
     if counts.size == 0:
         return float("nan")
-    return _phik_of(SideBySide(counts), noise_correction=noise_correction).item()
+    places = _places_on_curves(SideBySide(counts), noise_correction=noise_correction)
+    return _phik_at(*places).item()
 
 
-def _phik_of(pairs: SideBySide, *, noise_correction: bool) -> np.ndarray:
-    """Return the coefficient of each table."""
+def _places_on_curves(pairs: SideBySide, *, noise_correction: bool) -> np.ndarray:
+    """Return the root of the relative chi-square of each table, and a number for its shape."""
     shapes = np.stack([pairs.n_rows, pairs.n_columns])
     greatest = pairs.n * (shapes.min(axis=0) - 1.0)
     pedestal = (shapes - 1.0).prod(axis=0) * noise_correction
     # the published phi_k has Yates' correction from scipy.stats.chi2_contingency
     observed = np.minimum(pairs.chi_square(yates=True), greatest)
-    values = np.where(observed <= pedestal, 0.0, 1.0)
-    values[~pairs.vary] = np.nan
-    between = np.flatnonzero((observed > pedestal) & (observed < greatest))
-    roots = np.sqrt((observed - pedestal)[between] / (greatest - pedestal)[between])
-    alike, shape = np.unique(np.sort(shapes[:, between], axis=0), axis=1, return_inverse=True)
-    for k, sides in enumerate(alike.T.tolist()):
-        values[between[shape == k]] = np.sin(angle_curve(*sides)(roots[shape == k]))
+    roots = np.where(observed <= pedestal, 0.0, 1.0)
+    roots[~pairs.vary] = np.nan
+    between = (observed > pedestal) & (observed < greatest)
+    roots[between] = np.sqrt((observed - pedestal)[between] / (greatest - pedestal)[between])
+    return np.stack([roots, shapes.min(axis=0) * _SIDES + shapes.max(axis=0)])
+
+
+def _phik_at(roots: np.ndarray, shapes: np.ndarray) -> np.ndarray:
+    """Return the coefficients at places on the curves of all shapes."""
+    values = roots.copy()
+    between = np.flatnonzero((roots > 0.0) & (roots < 1.0))
+    alike, shape, counts = np.unique(shapes[between], return_inverse=True, return_counts=True)
+    by_shape, ends = between[np.argsort(shape, kind="stable")], np.cumsum(counts)
+    for code, start, end in zip(alike, ends - counts, ends, strict=True):
+        own = by_shape[start:end]
+        values[own] = np.sin(angle_curve(*divmod(int(code), _SIDES))(roots[own]))
     return values
 
 
 def _phik_of_package(pairs: SideBySide, *, noise_correction: bool) -> np.ndarray:
     """Return the coefficient of each table, with the search for the root of the phik package."""
     # The package integrates every cell in every step of its search. Therefore, the time grows with
-    # the number of cells, from 30 times (2 x 2) to 1,000 times (50 x 50) the time of `_phik_of`
+    # the number of cells, from 30 times (2 x 2) to 1,000 times (50 x 50) the time of `_phik_at`
     # for a cached shape.
     from phik.bivariate import phik_from_chi2
 

@@ -9,6 +9,7 @@ import numpy as np
 from skeval.core.context import Context
 from skeval.stats.intervals import wilson
 from skeval.steps.samples import drawn_positions
+from skeval.tables.frames import column_values
 from skeval.tables.preprocessing import NUMERIC, numbers
 
 _MAX_REAL = 0.05  # maximum fraction of real rows with reversed order
@@ -71,7 +72,7 @@ def _shares_above(values: np.ndarray) -> np.ndarray:
 def _compare(context: Context, above: str, below: str, min_count: int) -> dict[str, Any] | None:
     """Return the fractions for all rows, or None if the order is not reversed."""
     tables = {
-        role: numbers(context[role][[above, below]])
+        role: np.column_stack([column_values(context.column(role, x)) for x in (above, below)])
         for role in ("train", "holdout", "synthetic")
         if role in context
     }

@@ -26,9 +26,9 @@ from skeval.stats.distributions import (
 from skeval.stats.rounded_ends import SMALLEST, rounded_ends
 from skeval.steps.column_choice import chosen_columns
 from skeval.steps.columns import ROLES, cells, codes
-from skeval.steps.pairs import Binning, cramers_v_matrix, matrices
+from skeval.steps.pairs import Binning, cramers_v_matrix, matrices, similarity_matrix
 from skeval.steps.samples import drawn_subsets
-from skeval.tables.preprocessing import category_codes, numbers
+from skeval.tables.frames import column_values
 from skeval.utils.formatting import number
 from skeval.utils.parameters import (
     BinCount,
@@ -165,6 +165,14 @@ class SimilarityMatrix(Metric):
         details["ceiling_value"] = top
         return Result(value, details=details)
 
+    def _value_alone(self, context: Context) -> float:
+        names = chosen_columns(context.schema, self.columns)
+        if not names or (self.order == 3 and self.average == "balanced"):
+            return SimilarityMatrix._compute(self, context).value
+        binning = Binning(self.n_bins, self.strategy, self.max_categories)
+        matrix = similarity_matrix(context, names, binning)
+        return _average(matrix, _weights(len(names), self.average))
+
     def _summary(self, result: Result) -> str:
         top = number(result.details["ceiling_value"])
         return (
@@ -256,6 +264,9 @@ class SimilarityScore(SimilarityMatrix):
         value, tags = self.scale * result.value, replace(self.tags, bounds=(0.0, float(self.scale)))
         return replace(result, value=value, details=details, tags=tags)
 
+    def _value_alone(self, context: Context) -> float:
+        return self.scale * super()._value_alone(context)
+
 
 def _trivariate(
     context: Context, triples: list[list[str]], binning: Binning
@@ -305,16 +316,15 @@ class Axis:
     shown: np.ndarray | None = None
     frequent: tuple[float, ...] = ()
 
-    def codes(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return the bin of each value of a one-column frame."""
-        n_bars = self.n_bars - 2
+    def codes(self, rows: pd.Series) -> np.ndarray:
+        """Return the bin of each value of a column."""
+        n_bars, values = self.n_bars - 2, column_values(rows)
         if self.edges is not None:
-            values, n_between = numbers(frame).ravel(), len(self.edges) - 1
+            n_between = len(self.edges) - 1
             bars = np.clip(np.searchsorted(self.edges, values, side="right") - 1, 0, n_between - 1)
             for k, frequent in enumerate(self.frequent):
                 bars[values == frequent] = n_between + k
         else:
-            values = category_codes(frame).ravel()
             lookup = np.asarray(self.shown)
             known = np.where(np.isnan(values) | (values >= len(lookup)), len(lookup), values)
             bars = np.append(lookup, n_bars + 1)[known.astype(np.int64)]
@@ -337,10 +347,10 @@ class Axis:
 @shared
 def axis(context: Context, column: str, n_bins: int, min_count: int) -> Axis:
     """Return the axis of a column, learned from the training data."""
-    frame, kind = context.train[[column]], context.schema.kinds[column]
-    if isinstance(frame[column].dtype, pd.CategoricalDtype):
-        return _bars(frame, kind, min_count)
-    values = numbers(frame).ravel()
+    rows, kind = context.column("train", column), context.schema.kinds[column]
+    if isinstance(rows.dtype, pd.CategoricalDtype):
+        return _bars(rows, kind, min_count)
+    values = column_values(rows)
     limit = _LATEST if kind == "datetime" else _LARGEST
     values = np.clip(values[np.isfinite(values)], -limit, limit)
     edges = _edges(values, n_bins, min_count, limit)
@@ -368,9 +378,8 @@ def _format_value(value: float, kind: str) -> str:
     return date.strftime("%Y-%m-%d" if date == date.normalize() else "%Y-%m-%d %H:%M")
 
 
-def _bars(frame: pd.DataFrame, kind: str, min_count: int) -> Axis:
-    levels = list(frame.iloc[:, 0].cat.categories)
-    codes = category_codes(frame).ravel()
+def _bars(rows: pd.Series, kind: str, min_count: int) -> Axis:
+    levels, codes = list(rows.cat.categories), column_values(rows)
     counts = np.bincount(codes[~np.isnan(codes)].astype(np.int64), minlength=len(levels))
     order = np.argsort(-counts, kind="stable")
     kept = [int(i) for i in order[:_MAX_BARS] if counts[i] >= min_count]
@@ -422,7 +431,7 @@ def _edges_of_whole_numbers(
 @shared
 def bars(context: Context, role: str, column: str, n_bins: int, min_count: int) -> np.ndarray:
     """Return the bin of each row."""
-    return axis(context, column, n_bins, min_count).codes(context[role][[column]])
+    return axis(context, column, n_bins, min_count).codes(context.column(role, column))
 
 
 def marginal(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -162,7 +161,7 @@ def abstaining_test(
     p_values = _jointly(excesses, draw)[1]
     distinct = np.unique(kinds, axis=1)
     if (alike := distinct.shape[1] == 1) or p_values.min() <= 10.0 / (1.0 + _MAX_DRAWS):
-        exact = np.array([_chance_of_excess(distinct, counts, n_train, one) for one in excesses])
+        exact = _chances_of_excesses(distinct, counts, n_train, excesses)
         p_values = np.where(alike | (exact < 1.0 / (1.0 + _MAX_DRAWS)), exact, p_values)
     pooled = np.stack([columns[rows].sum(axis=0) for rows in parts]).round(9)
     clearest = int(np.flatnonzero(excesses >= excesses.max() - 1e-9)[-1])
@@ -182,15 +181,17 @@ def _kinds(given: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return first, counts
 
 
-def _chance_of_excess(kinds: np.ndarray, counts: np.ndarray, n_train: int, excess: float) -> float:
-    """Return the sum of the exact probabilities to reach an excess, or 1 if it is unknown."""
-    total = 0.0
+def _chances_of_excesses(
+    kinds: np.ndarray, counts: np.ndarray, n_train: int, excesses: np.ndarray
+) -> np.ndarray:
+    """Return the sums of the exact probabilities to reach excesses, or 1 if they are unknown."""
+    totals = np.zeros(excesses.size)
     for column in kinds.T:
         levels, which = np.unique(column, return_inverse=True)
         if levels.size > 2:
-            return 1.0
+            return np.ones(excesses.size)
         if levels.size == 2:  # one success more or less is one row of the higher level
             n_high = int(counts[which == 1].sum())
-            least = math.ceil((excess - 1e-9 - n_train * levels[0]) / (levels[1] - levels[0]))
-            total += float(hypergeom.sf(least - 1, int(counts.sum()), n_high, n_train))
-    return min(1.0, total)
+            least = np.ceil((excesses - 1e-9 - n_train * levels[0]) / (levels[1] - levels[0]))
+            totals += hypergeom.sf(least - 1, int(counts.sum()), n_high, n_train)
+    return np.minimum(totals, 1.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,7 @@ def _clip_to_unit(low: float, high: float) -> tuple[float, float]:
     return min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
 
 
+@lru_cache
 def _quantile(confidence: float) -> float:
     return float(norm.ppf((1.0 + confidence) / 2.0))
 

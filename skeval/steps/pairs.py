@@ -211,28 +211,56 @@ class Compared(NamedTuple):
     ceiling: np.ndarray
 
 
-@shared
-@in_name_order
 def matrices(
     context: Context,
     names: tuple[str, ...],
     binning: Binning,
     nan: str = "own",
     drawn: Drawn = ALL_ROWS,
-    with_ceiling: bool = True,
 ) -> Compared:
-    """Return the similarity matrix, and its ceiling or nan, because a value does not need it."""
+    """Return the similarity matrix and its ceiling."""
+    settings = (names, binning, nan, drawn)
+    return Compared(similarity_matrix(context, *settings), ceiling_matrix(context, *settings))
+
+
+@shared
+@in_name_order
+def similarity_matrix(
+    context: Context,
+    names: tuple[str, ...],
+    binning: Binning,
+    nan: str = "own",
+    drawn: Drawn = ALL_ROWS,
+) -> np.ndarray:
+    """Return the similarity of all columns and pairs, which is symmetric."""
     train, synthetic = (joint_tables(context, role, names, binning, drawn) for role in ROLES)
-    compared = np.full((2, len(names), len(names)), np.nan)
-    first = np.array([0])
-    for i in range(len(names)):
+    return _of_columns_and_pairs(_similarities, train, synthetic, nan)
+
+
+@shared
+@in_name_order
+def ceiling_matrix(
+    context: Context, names: tuple[str, ...], binning: Binning, nan: str, drawn: Drawn
+) -> np.ndarray:
+    """Return the similarity that two samples of one population reach."""
+    train, synthetic = (joint_tables(context, role, names, binning, drawn) for role in ROLES)
+    return _of_columns_and_pairs(_ceilings, train, synthetic, nan)
+
+
+def _of_columns_and_pairs(
+    compare: Callable[..., np.ndarray], train: JointTables, synthetic: JointTables, nan: str
+) -> np.ndarray:
+    """Return a comparison of the counts of all columns and pairs as a symmetric matrix."""
+    n_columns, first = len(train.n_cells), np.array([0])
+    compared = np.full((n_columns, n_columns), np.nan)
+    for i in range(n_columns):
         p, q = (tables.column(i, nan)[None, :] for tables in (train, synthetic))
-        compared[:, i, i] = _compare(p, q, first, with_ceiling)[:, 0]
-        if i + 1 < len(names):
-            p, q = (tables.block(i, nan) for tables in (train, synthetic))
-            compared[:, i, i + 1 :] = _compare(p, q, train.starts(i), with_ceiling)
-            compared[:, i + 1 :, i] = compared[:, i, i + 1 :]
-    return Compared(*compared)
+        compared[i, i] = compare(p, q, first, _sizes(p, q, first))[0]
+        if i + 1 < n_columns:
+            p, q, starts = train.block(i, nan), synthetic.block(i, nan), train.starts(i)
+            compared[i, i + 1 :] = compare(p, q, starts, _sizes(p, q, starts))
+            compared[i + 1 :, i] = compared[i, i + 1 :]
+    return compared
 
 
 @shared
@@ -266,19 +294,15 @@ def _similarities(
     return similarity
 
 
-def _compare(p: np.ndarray, q: np.ndarray, starts: np.ndarray, with_ceiling: bool) -> np.ndarray:
-    """Return similarity and ceiling of adjacent tables, as two rows with one value per pair."""
-    # These are the sums of stats/distributions.py without a loop over the pairs. If one table of a
-    # pair is empty, its ceiling is nan.
-    sizes = n, m, *_ = _sizes(p, q, starts)
-    similarity = _similarities(p, q, starts, sizes)
-    if not with_ceiling:
-        return np.array([similarity, np.full_like(similarity, np.nan)])
+def _ceilings(
+    p: np.ndarray, q: np.ndarray, starts: np.ndarray, sizes: tuple[np.ndarray, ...]
+) -> np.ndarray:
+    """Return the ceiling of the similarity of adjacent tables, or nan if one of them is empty."""
+    # These are the sums of stats/distributions.py without a loop over the pairs.
+    n, m, *_ = sizes
     with np.errstate(divide="ignore", invalid="ignore"):  # empty tables
         expected = _deviations(p + q, n, m, starts) * (1.0 / n + 1.0 / m) / 2.0
-    compared = np.array([similarity, 1.0 - expected])
-    compared[1, (n == 0) | (m == 0)] = np.nan
-    return compared
+    return np.where((n == 0) | (m == 0), np.nan, 1.0 - expected)
 
 
 def _deviations(pooled: np.ndarray, n: np.ndarray, m: np.ndarray, starts: np.ndarray) -> np.ndarray:

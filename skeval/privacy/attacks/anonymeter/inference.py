@@ -11,13 +11,16 @@ import numpy as np
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.exceptions import InvalidParameterError, VoidAttackWarning
+from skeval.neighbors.left_out import LeftOut, leave_each_out
 from skeval.privacy.attacks.anonymeter.risks import (
     Attack,
     Evidence,
     LargestRiskMetric,
     ResidualRiskMetric,
     check_enough_columns,
+    index_over,
     n_targets,
+    near_rows,
     places,
     risk_of,
     shown_level,
@@ -42,11 +45,13 @@ from skeval.stats.risks import attack_rate, residual_risk
 from skeval.steps.column_choice import ColumnChoice, chosen_columns, column_key
 from skeval.steps.contrasts import name_of_test
 from skeval.steps.encoded_rows import ranges
+from skeval.steps.neighbors import Index
 from skeval.tables.preprocessing import NOMINAL
 from skeval.utils.parameters import ColumnName, Columns, NonNegative, has_methods
 
 _K = 8  # nearest rows used, where equally close rows share the guess
 _MIN_MARGIN = 1e-12
+_MIN_SHARED = 10  # from this number of known columns on, one search is faster than one per column
 _MIN_LABEL_ROWS = 10  # training and holdout rows that a reported label needs
 
 
@@ -104,9 +109,12 @@ class InferenceMetric(ResidualRiskMetric):
         truth = self._truth(context, secret)
         released = synthetic_rows(context)[:, j]
         margins = self._margins(context, secret, truth) if nearly else np.zeros(truth.size)
-        values, weights, confidence = _guesses(
-            context, secret, aux, self.estimator, nearly, n_rows, self.random_state
-        )
+        if self.estimator is None:
+            values, weights, confidence = _read_off(released, *self._nearest(context, secret, aux))
+        else:
+            values, weights, confidence = _guesses(
+                context, secret, aux, self.estimator, nearly, n_rows, self.random_state
+            )
         right = _is_right(values, truth[:, None], margins[:, None])
         scores = np.minimum((weights * right).sum(axis=1), 1.0)
         n = n_targets(context, n_rows)
@@ -142,6 +150,14 @@ class InferenceMetric(ResidualRiskMetric):
                 "by_secret": _by_secret(context, secret, truth, scores, n),
             },
         )
+
+    def _nearest(
+        self, context: Context, secret: str, known: tuple[str, ...]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the nearest synthetic rows of each target in the known columns."""
+        key = column_key(context.schema, known)
+        index = synthetic_index(context, key)
+        return _nearest_rows(index, targets(context, key, self.n_attacks, self.random_state))
 
     def _margins(self, context: Context, secret: str, truth: np.ndarray) -> np.ndarray:
         """Return the maximum error of a correct guess for each number or date."""
@@ -354,6 +370,14 @@ class InferenceRiskAll(InferenceMetric, LargestRiskMetric):
             for name in names
         }
 
+    def _nearest(
+        self, context: Context, secret: str, known: tuple[str, ...]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        if len(known) < _MIN_SHARED:
+            return super()._nearest(context, secret, known)
+        every = column_key(context.schema, (*known, secret))
+        return _nearest_without(context, every, secret, self.n_attacks, self.random_state)
+
     def _voids(self, context: Context) -> list[VoidAttackWarning]:
         """Return a warning with the reason for each column that is not attacked."""
         names = chosen_columns(context.schema, self.columns)
@@ -416,14 +440,11 @@ def _usual(released: np.ndarray, is_label: bool) -> np.ndarray:
     return np.array(labels[counts.argmax()])
 
 
-def _nearest_rows(
-    context: Context, columns: ColumnChoice, n_attacks: int | None, seed: int
-) -> tuple[np.ndarray, np.ndarray]:
+def _nearest_rows(index: Index, asked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the nearest synthetic rows of each target, and their distance.
 
     The result contains one row or several equally close rows, followed by -1.
     """
-    index, asked = synthetic_index(context, columns), targets(context, columns, n_attacks, seed)
     k = min(_K, len(index.rows))
     distances, nearest = index.kneighbors(asked, min(2, k))
     rows = np.full((len(asked), k), -1)
@@ -433,6 +454,37 @@ def _nearest_rows(
     if tied.size:
         rows[tied] = index.kneighbors(asked[tied], k, distances[tied, 0])[1]
     return rows, distances[:, 0]
+
+
+def _nearest_without(
+    context: Context, every: ColumnChoice, secret: str, n_attacks: int | None, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the same rows and distances in all columns but one, from one search in all columns."""
+    found = _left_out(context, every, n_attacks, seed)
+    names = chosen_columns(context.schema, every)
+    j = [name for name in places(context.schema) if name in names].index(secret)
+    rows = found.rows_without(j, min(_K, context.n_rows("synthetic")))
+    distances, unsure = found.distances[j].copy(), np.flatnonzero(~found.complete[j])
+    if unsure.size:
+        known = column_key(context.schema, [name for name in names if name != secret])
+        index = index_over(context, known, near_rows(context, known))
+        asked = targets(context, known, n_attacks, seed)[unsure]
+        rows[unsure], distances[unsure] = _nearest_rows(index, asked)
+    return rows, distances
+
+
+@shared
+def _left_out(context: Context, every: ColumnChoice, n_attacks: int | None, seed: int) -> LeftOut:
+    index, asked = synthetic_index(context, every), targets(context, every, n_attacks, seed)
+    return leave_each_out(index.search, index.rows, asked)
+
+
+def _read_off(
+    released: np.ndarray, rows: np.ndarray, distances: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the guesses, their weights and the confidence of an attacker without a model."""
+    weights = (rows >= 0) / (rows >= 0).sum(axis=1, keepdims=True)
+    return released[rows], weights, -distances.round(12)
 
 
 @shared
@@ -445,16 +497,11 @@ def _guesses(
     n_attacks: int | None,
     seed: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the guesses and their weights for each target, shape (n_targets, n_guesses)."""
-    # The confidence for each target is the closeness of the synthetic row, or the probability of
-    # the label if the estimator provides it. Otherwise, it is equal for all targets.
+    """Return the guesses of a model, their weights and the confidence for each target."""
+    # The confidence for each target is the probability of the label if the estimator provides it.
+    # Otherwise, it is equal for all targets.
     there, nominal = places(context.schema), context.schema.columns(*NOMINAL)
     released = synthetic_rows(context)[:, there[secret]]
-    if estimator is None:
-        key = column_key(context.schema, aux)
-        rows, distances = _nearest_rows(context, key, n_attacks, seed)
-        weights = (rows >= 0) / (rows >= 0).sum(axis=1, keepdims=True)
-        return released[rows], weights, -distances.round(12)
     lines = [there[name] for name in sorted(aux)]
     kinds = tuple(name in nominal for name in sorted(aux))
     known = synthetic_rows(context)[:, lines]

@@ -274,6 +274,21 @@ def test_all_secrets():
     assert found.interval[0] == max(s["interval"][0] for s in secrets.values())
 
 
+def test_secrets_of_wide_tables_are_attacked_as_one_alone():
+    """The columns share a search, also if rows tie and many rows are as near without a column."""
+    rng = np.random.default_rng(0)
+    cells = rng.integers(0, 3, (3, 150, 14)) * rng.integers(0, 2, (3, 150, 1))
+    wide = [pd.DataFrame(rows.astype(float)).add_prefix("c") for rows in cells]
+    wide = [table.assign(c13=table["c13"].map({0: "x", 1: "y", 2: None})) for table in wide]
+    found = InferenceRiskAll(n_attacks=60).fit(*wide[:2]).evaluate(wide[2]).details["secrets"]
+    for name in ("c0", "c13"):
+        alone = evaluate(wide, name, n_attacks=60)
+        assert found[name]["p_value"] == alone.p_value
+        assert found[name]["abstaining"].items() <= alone.details["abstaining"].items()
+        assert found[name]["attack"] == alone.details["attack"]
+        assert found[name]["control"] == alone.details["control"]
+
+
 @pytest.mark.slow
 def test_a_constant_column_is_skipped():
     tables = [table.assign(same="x") for table in (TRAIN, HOLDOUT, TRAIN)]
