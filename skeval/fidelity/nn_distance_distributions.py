@@ -17,6 +17,8 @@ from skeval.core.tags import COLUMN_TAGS
 from skeval.results.result import Result, undefined_result
 from skeval.stats.distributions import MIN_ROWS, common_histograms, kolmogorov_distance
 from skeval.steps.columns import ROLES
+from skeval.steps.encoded_rows import is_gower
+from skeval.steps.nearest_others import distances_within
 from skeval.utils.formatting import percent
 
 
@@ -83,9 +85,14 @@ class NNDistanceDistributions(NeighborMetric):
     def _distances_within_table(self, context: Context, columns: Any) -> dict[str, np.ndarray]:
         """Return the distances within each table, for samples of equal size."""
         size = min(context.n_rows(role) for role in ROLES)
-        sample = {"n_reference": size, "seed": self.random_state}
-        names = {f"{role} to {role}": role for role in ROLES}
-        return {k: self._distances(context, r, r, columns, **sample) for k, r in names.items()}
+        if not is_gower(self.space):
+            sample = {"n_reference": size, "seed": self.random_state}
+            names = {f"{role} to {role}": role for role in ROLES}
+            return {k: self._distances(context, r, r, columns, **sample) for k, r in names.items()}
+        return {
+            f"{role} to {role}": distances_within(context, role, columns, size, self.random_state)
+            for role in ROLES
+        }
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
         within = self._distances_within_table(context, columns)

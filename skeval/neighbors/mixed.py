@@ -257,7 +257,13 @@ class MixedNearestNeighbors(BaseEstimator):
         return self.nearest_labels(Y, np.zeros(self.n_samples_fit_, dtype=bool), exclude=exclude)[0]
 
     def nearest_labels(
-        self, Y: ArrayLike, labels: ArrayLike, *, exclude: ArrayLike | None = None
+        self,
+        Y: ArrayLike,
+        labels: ArrayLike,
+        *,
+        exclude: ArrayLike | None = None,
+        radius: ArrayLike | None = None,
+        total: Count | None = None,
     ) -> tuple[Floats, Floats]:
         """Divide each query evenly among all of its nearest reference rows.
 
@@ -269,11 +275,17 @@ class MixedNearestNeighbors(BaseEstimator):
             True for the reference rows that have a label.
         exclude : array-like of int of shape (n_queries,), default=None
             Index of the reference row that each query is itself, or -1.
+        radius : float or array-like of shape (n_queries,), default=None
+            A distance within which each query has a reference row, if it is known. It changes the
+            time, never the result.
+        total : int, default=None
+            Number of rows of which the masses are fractions. If None, it is the number of queries.
 
         Returns
         -------
         masses : ndarray of shape (n_reference,)
-            Fraction of the queries for which each reference row is the nearest. The sum is 1.
+            Fraction of the queries for which each reference row is the nearest. The sum is 1, or
+            the number of queries divided by `total`.
         labelled : ndarray of shape (n_queries,)
             For each query, the fraction of its nearest rows that have a label.
 
@@ -297,9 +309,12 @@ class MixedNearestNeighbors(BaseEstimator):
         own = np.full(queries.n_rows, -1)
         if exclude is not None:
             own = self._own_rows(exclude, queries.n_rows)
-        search = self._search_for(queries)
-        masses, labelled = _divide(search, queries, own, marked.astype(np.uint8), self.n_jobs)
-        return masses / queries.n_rows, labelled
+        limits = np.full(queries.n_rows, np.inf)
+        if radius is not None:
+            limits = self._radii_as_sums(radius, queries.n_rows, "queries")
+        search, flags = self._search_for(queries), marked.astype(np.uint8)
+        masses, labelled = _divide(search, queries, own, limits, flags, self.n_jobs)
+        return masses / (total or queries.n_rows), labelled
 
     def count_within(self, Y: ArrayLike, radius: ArrayLike, *, limit: Count | None = None) -> Ints:
         """Count the balls around reference rows that contain each query row.
@@ -413,14 +428,13 @@ class MixedNearestNeighbors(BaseEstimator):
 
 
 def _divide(
-    index: Index, queries: Encoded, own: Ints, labels: Bytes, n_jobs: int | None
+    index: Index, queries: Encoded, own: Ints, limits: Floats, labels: Bytes, n_jobs: int | None
 ) -> tuple[Floats, Floats]:
     """Divide each query evenly among its nearest rows.
 
     Returns the mass of each row, and by query the fraction of its nearest rows that have a label.
     """
-    no_limits = np.full(queries.n_rows, np.inf)
-    least, first, n_tied = index.find_ties(queries, own, no_limits, n_jobs)
+    least, first, n_tied = index.find_ties(queries, own, limits, n_jobs)
     masses = np.bincount(first[n_tied == 1], minlength=labels.size).astype(np.float64)
     labelled = labels[first].astype(np.float64)
     picks = np.flatnonzero(n_tied > 1)

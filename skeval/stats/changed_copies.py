@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import reduce
 from itertools import combinations
 
 import numpy as np
@@ -10,6 +11,7 @@ import pandas as pd
 from scipy.stats import nbinom
 
 from skeval.stats.copied_rows import CHANCE, Copied, Repeats, count_copies, repeats_seen
+from skeval.stats.joint_classes import first_places, joint_classes
 
 BLANKED = "missing cells skipped"
 STRANGE = "cells that are missing or that occur in no real row skipped"
@@ -18,6 +20,7 @@ _MAX_PATTERNS = 256
 _MIN_COLUMNS = 5  # in a narrower table, too many rows are equal at random
 _MAX_NAMED = 5  # maximum number of columns in a sentence
 _MIN_REPEATED = 10  # a row is counted separately if the release repeats it this number of times
+_MAX_BITS = 26  # of a value, for a table of 64 MB that shows which values may occur in two tables
 _RARELY = 1e-4  # probability that a common row of the population is unique among the real rows
 
 
@@ -131,7 +134,8 @@ def blanked_copies(
     n_train, start = n_rows[0], sum(n_rows[:2])
     marks = {name: of_column[start:] < 0 for name, of_column in codes.items()}
     met, expected, n_drawn = np.zeros(n_train, dtype=bool), 0.0, 0
-    for classes, chosen in _patterns(codes, n_rows, marks):
+    for values, chosen in _patterns(codes, n_rows, marks):
+        classes = pd.factorize(values)[0]
         real, release_rows = classes[:start], classes[start:]
         train, pool, release, own = _counts(
             classes, real[:n_train], real, release_rows, release_rows[chosen]
@@ -168,17 +172,18 @@ def strange_copies(
 def _patterns(
     codes: Mapping[str, np.ndarray], n_rows: tuple[int, ...], marks: Mapping[str, np.ndarray]
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield classes of all rows without columns marked in release rows, and a mask of these."""
+    """Yield values of all rows without columns marked in release rows, and a mask of these."""
     names = list(codes)
     marked = np.column_stack([marks[name] for name in names])
     if len(names) < _MIN_COLUMNS or not marked.any():
         return
-    patterns, which, sizes = np.unique(marked, axis=0, return_inverse=True, return_counts=True)
+    which = joint_classes(marked)
+    sizes, patterns = np.bincount(which), marked[first_places(which)]
     most = min(_MAX_PATTERNS, max(1, _MAX_READ // sum(n_rows)))
     chosen = np.argsort(-sizes, kind="stable")[:most]
     skipped = [tuple(np.array(names)[patterns[i]]) for i in chosen]
     for i, values in zip(chosen, _without(codes, skipped), strict=True):
-        yield pd.factorize(values)[0], which.ravel() == i
+        yield values, which == i
 
 
 def _counts(classes: np.ndarray, *parts: np.ndarray) -> list[np.ndarray]:
@@ -205,7 +210,7 @@ def scattered_copies(
     if len(codes) <= k + 1 or len(skipped) * sum(n_rows) > _MAX_READ:
         return None
     every = np.ones(n_rows[2], dtype=bool)
-    compared = ((pd.factorize(values)[0], every) for values in _without(codes, skipped))
+    compared = ((values, every) for values in _without(codes, skipped))
     return _beside_holdout(compared, n_rows, chance)
 
 
@@ -219,13 +224,16 @@ def _beside_holdout(
     start = n_train + n_holdout
     hit, by = np.zeros(start, dtype=bool), np.zeros((2, n_release), dtype=bool)
     n_compared = 0
-    for classes, chosen in compared if n_holdout else ():
-        real, release = classes[:start], classes[start:]
-        train, holdout, own = _counts(classes, real[:n_train], real[n_train:], release[chosen])
+    for values, chosen in compared if n_holdout else ():
+        at, others = _in_both(values[:start], values[start:], chosen)
+        classes = pd.factorize(values[np.append(at, start + others)])[0]
+        of_real, of_release = classes[: at.size], classes[at.size :]
+        is_train = at < n_train
+        train, holdout, own = _counts(classes, of_real[is_train], of_real[~is_train], of_release)
         met = (train + holdout == 1) & (own > 0)
-        hit |= met[real]
+        hit[at] |= met[of_real]
         for side, table in zip(by, (train, holdout), strict=True):
-            side |= chosen & (met & (table == 1))[release]
+            side[others] |= (met & (table == 1))[of_release]
         n_compared += 1
     if not n_compared:
         return None
@@ -237,6 +245,23 @@ def _beside_holdout(
     return Copied(of_train, repeats.bound(chance), repeats=repeats)
 
 
+def _in_both(
+    real: np.ndarray, release: np.ndarray, chosen: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the real rows and the chosen release rows that may have a value in common."""
+    # The leading bits of the values are compared first, in a table of all such numbers.
+    # In a wide table, this leaves few rows, for which alone the values are compared.
+    n_bits = min(_MAX_BITS, (8 * (real.size + release.size)).bit_length())
+    chosen_rows, further = np.flatnonzero(chosen), np.uint64(64 - n_bits)
+    of_real, of_release = real >> further, release[chosen_rows] >> further
+    is_seen = np.zeros(2**n_bits, dtype=bool)
+    is_seen[of_release] = True
+    in_both = is_seen[of_real]
+    is_seen[of_release] = False
+    is_seen[of_real[in_both]] = True
+    return np.flatnonzero(in_both), chosen_rows[is_seen[of_release]]
+
+
 def _without(
     codes: Mapping[str, np.ndarray], skipped: list[tuple[str, ...]]
 ) -> Iterator[np.ndarray]:
@@ -245,8 +270,7 @@ def _without(
     drawn = {c: rng.integers(0, 2**64, of.max() + 2, dtype=np.uint64) for c, of in codes.items()}
 
     def total(names: Iterable[str]) -> np.ndarray:
-        cells = [drawn[name][codes[name]] for name in names]
-        return np.asarray(np.sum(cells, axis=0, dtype=np.uint64))
+        return reduce(np.add, (drawn[name][codes[name]] for name in names), np.uint64(0))
 
     whole = total(codes)
     for names in skipped:
@@ -257,16 +281,32 @@ def _count_value_copies(
     values: np.ndarray, n_rows: tuple[int, ...], chance: float, times: int
 ) -> Copied:
     """Count distinct copies among the rows that the release repeats at least `times` times."""
+    if times > 1 and not _repeats(values[sum(n_rows[:2]) :], times):
+        return Copied(0, 0)
     # the table is in the two lowest bits of the sorted rows, so that no hash table is necessary
     tables = np.repeat(np.arange(3, dtype=np.uint64), n_rows)
     rows = np.sort((values & ~np.uint64(3)) | tables)
-    starts = np.flatnonzero(np.diff(rows >> np.uint64(2), prepend=np.uint64(2**63)))
-    of_table = (rows & np.uint64(3)).astype(np.int8)
+    values, of_table = rows >> np.uint64(2), (rows & np.uint64(3)).astype(np.int8)
+    is_first = np.append(True, values[1:] != values[:-1])
+    # most values occur once, and are counted by table without a sum over the rows of each value
+    alone = is_first & np.append(is_first[1:], True)
+    starts, repeated = np.flatnonzero(is_first[~alone]), of_table[~alone]
+    once = np.bincount(of_table[alone], minlength=3)
     train, holdout, release = (
-        np.add.reduceat(of_table == k, starts, dtype=np.int64) for k in range(3)
+        np.append(
+            np.add.reduceat(repeated == k, starts, dtype=np.int64) if starts.size else starts,
+            np.repeat(np.eye(3, dtype=np.int64)[k], once),
+        )
+        for k in range(3)
     )
     if times > 1:
         release = (release >= times).astype(np.int64)
     if not release.any():
         return Copied(0, 0)
     return count_copies(release, train, train + holdout, chance)
+
+
+def _repeats(values: np.ndarray, times: int) -> bool:
+    """Return whether any value occurs at least `times` times."""
+    values = np.sort(values & ~np.uint64(3))
+    return bool((values[times - 1 :] == values[: max(0, values.size - times + 1)]).any())

@@ -42,6 +42,13 @@ def joint_classes(
     return _dense(classes)[0]
 
 
+def first_places(classes: np.ndarray) -> np.ndarray:
+    """Return the position of the first row of each class."""
+    first = np.zeros(int(classes.max(initial=-1)) + 1, dtype=np.int64)
+    first[classes[::-1]] = np.arange(classes.size)[::-1]  # the last of equal indices counts
+    return first
+
+
 def distinct_codes(
     columns: Sequence[np.ndarray], counts: np.ndarray | None = None
 ) -> tuple[list[np.ndarray], np.ndarray]:

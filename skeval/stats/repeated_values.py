@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from skeval.stats.copied_rows import CHANCE, Copied, Copies, chance_of_one
-from skeval.stats.joint_classes import joint_classes
+from skeval.stats.joint_classes import first_places, joint_classes
 
 MIN_ROWS = 3  # a value is examined if at least this number of release rows repeats it
 _LEVEL_OF_FACTS = 0.05
@@ -20,7 +20,7 @@ def value_copies(codes: Mapping[str, np.ndarray], n_rows: tuple[int, ...]) -> tu
     # rows repeats all of their values.
     start = sum(n_rows[:2])
     rows = joint_classes((of_column[start:] for of_column in codes.values()), n_rows[2])
-    first = np.unique(rows, return_index=True)[1]
+    first = first_places(rows)
     found = []
     for name, of_column in codes.items():
         tables = (of_column[: n_rows[0]], of_column[n_rows[0] : start], of_column[start:][first])

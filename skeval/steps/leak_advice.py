@@ -17,13 +17,13 @@ from skeval.stats.roc import area_and_error, auc, auc_p_value
 from skeval.steps.column_choice import ColumnChoice, chosen_columns, column_key, columns_of
 from skeval.steps.encoded_rows import encoded_columns, encoded_matrix, ranges
 from skeval.steps.members import STRONGEST, blend_scores, member_scores
-from skeval.steps.neighbors import nearest, pool_index
+from skeval.steps.nearest_others import near_real_rows
+from skeval.steps.neighbors import nearest
 from skeval.steps.samples import measured_on
 from skeval.steps.single_values import are_near_copies, unchanged_values
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.utils.formatting import format_count, join_names
 
-_N_NEAREST = 5  # nearest real rows, whose mean distance shows whether a row is an outlier
 _MIN_GROUP_ROWS = 10  # minimum of training rows, and of holdout rows, of a group that is named
 _MAX_NAMED = 3
 _MAX_ATTACKED = 2000  # maximum number of rows per table for attacks without some columns
@@ -212,10 +212,6 @@ def outlyingness(context: Context, space: object, columns: ColumnChoice) -> tupl
     """Return the distance of each training and each holdout row to other real rows."""
     # It is the mean distance to the five nearest other rows of both tables together, which does
     # not depend on the rows that were in the training data.
-    pool = pool_index(context, space, columns)
-    n_rows = len(pool.rows)
-    k = min(_N_NEAREST, n_rows - 1)
-    distances, _ = pool.others(np.arange(n_rows), k, np.full(n_rows, np.inf))
-    means = distances.mean(axis=1)
+    means = near_real_rows(context, space, columns)[0].mean(axis=1)
     n_train = context.n_rows("train")
     return means[:n_train], means[n_train:]

@@ -37,6 +37,7 @@ from skeval.steps.member_rows import (
     scored_rows,
     to_reference,
 )
+from skeval.steps.nearest_others import distances_to_part, is_large_part
 from skeval.steps.neighbors import nearest, reference_index
 from skeval.steps.samples import sample_positions
 from skeval.steps.text_edits import least_edits
@@ -311,6 +312,18 @@ class _Attacker:
         ]
 
     def _to_reference(self, k: int) -> list[np.ndarray]:
+        known, sizes = self.reference_key[-1], [self.context.n_rows(role) for role in self.rows]
+        n_scored = sum(rows.size for rows in self.rows.values())
+        is_searched = isinstance(known, tuple) and is_large_part(n_scored, sum(sizes))
+        if k == 1 and is_searched and is_gower(self.space):
+            part = np.zeros(sum(sizes), dtype=np.bool_)
+            starts = (0, sizes[0])
+            for start, at in zip(starts, known, strict=True):
+                part[start + at] = True
+            return [
+                distances_to_part(self.context, self.columns, start + rows, part)
+                for start, rows in zip(starts, self.rows.values(), strict=True)
+            ]
         return [
             to_reference(self.context, role, k, *self.reference_key)[rows, k - 1]
             for role, rows in self.rows.items()

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from skeval.neighbors.mixed import MixedNearestNeighbors
 
 MANY = 50_000  # with fewer reference rows, a distributed search is not faster
+_REAL = ("train", "holdout")
 MAX_LENGTH = 16  # real rows per list, because 16 nearest rows rarely all have the same label
 
 
@@ -50,16 +51,15 @@ class Index:
         return self._search(self.rows[positions], k, radius, positions)
 
     def nearest_labels(
-        self, queries: np.ndarray, labels: np.ndarray
+        self, queries: np.ndarray, labels: np.ndarray, **known: Any
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the fraction of queries whose nearest row is each row, with ties divided evenly.
 
         The second array contains for each query the fraction of its nearest rows with a label.
         """
         if self.order is None:
-            masses, labelled = self.search.nearest_labels(queries, labels)
-            return masses, labelled
-        masses, labelled = self.search.nearest_labels(queries, labels[self.order])
+            return cast("tuple[Any, Any]", self.search.nearest_labels(queries, labels, **known))
+        masses, labelled = self.search.nearest_labels(queries, labels[self.order], **known)
         return masses[np.argsort(self.order)], labelled
 
     def _search(
@@ -230,7 +230,31 @@ def pooled_masses(
     # Ties are divided evenly over all nearest rows of the pooled tables. Only in this case, the
     # mean fraction of the training data over relabelings is n_T / (n_T + n_H), with a variance in
     # closed form.
+    if n_rows is None and columns is None:
+        return _divide_by_tables(context)
     queries = rows_of(context, "synthetic", "gower", columns, n_rows, seed)
     pool = pool_index(context, "gower", columns, n_rows, 0 if n_rows is None else seed)
     n_train = min(context.n_rows("train"), n_rows or len(pool.rows))
     return pool.nearest_labels(queries, np.arange(len(pool.rows)) < n_train)
+
+
+def _divide_by_tables(context: Context) -> tuple[np.ndarray, np.ndarray]:
+    """Return the masses from the nearest rows of each table, which other screens use as well."""
+    # If a single real row is the nearest, the two nearest rows of each table show it. Only the
+    # other synthetic rows, which are few in most tables, are searched for in the pooled tables.
+    found = [nearest(context, "synthetic", role, k=min(2, context.n_rows(role))) for role in _REAL]
+    (d, on_train), (e, on_holdout) = ((distances[:, 0], at[:, 0]) for distances, at in found)
+    least, n_train = np.minimum(d, e), context.n_rows("train")
+    n_near = sum((distances == least[:, None]).sum(axis=1) for distances, _ in found)
+    is_tied, labelled = n_near > 1, (d < e).astype(np.float64)
+    first = np.where(d < e, on_train, n_train + on_holdout)
+    n_real = n_train + context.n_rows("holdout")
+    masses = np.bincount(first[~is_tied], minlength=n_real).astype(np.float64)
+    if is_tied.any():
+        queries = encoded_matrix(context, "synthetic")[is_tied]
+        pool, labels = pool_index(context, "gower"), np.arange(n_real) < n_train
+        tied, labelled[is_tied] = pool.nearest_labels(
+            queries, labels, radius=least[is_tied], total=1
+        )
+        masses += tied
+    return masses / len(least), labelled
