@@ -214,6 +214,19 @@ def test_mass_is_divided_evenly_among_all_nearest_rows(problem, excluding, leaf_
         assert found.sum() == pytest.approx(1.0)
 
 
+def test_a_known_radius_does_not_change_the_masses(queries):
+    X = np.floor(mixed_table(300, 5))
+    labels = np.arange(300) % 2 == 0
+    near = MixedNearestNeighbors(categorical=ADULT_LIKE).fit(X)
+    masses, labelled = near.nearest_labels(queries, labels)
+    radius = near.kneighbors(queries)[0][:, 0]
+    bounded = near.nearest_labels(queries, labels, radius=radius)
+    np.testing.assert_array_equal(bounded[0], masses)
+    np.testing.assert_array_equal(bounded[1], labelled)
+    each, _ = near.nearest_labels(queries, labels, radius=radius, total=1)
+    np.testing.assert_array_equal(each / len(queries), masses)
+
+
 def test_mass_has_the_same_bits_for_any_number_of_threads(queries):
     X = np.floor(mixed_table(3000, 5))
     one, two = (

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from skeval.stats.joint_classes import class_counts, joint_classes
+from skeval.stats.joint_classes import class_counts, first_places, joint_classes
 
 SHAPES = st.tuples(st.integers(1, 25), st.integers(0, 4))
 TABLES = arrays(np.int64, SHAPES, elements=st.sampled_from([-1, 0, 1, 2, 5_000, 2**40]))
@@ -47,3 +47,8 @@ def test_sizes_are_those_of_groupby(codes):
     (counts,) = class_counts(joint_classes(codes))
     sizes = pd.Series(joint_classes(codes)).groupby(joint_classes(codes)).size()
     np.testing.assert_array_equal(counts, sizes)
+
+
+def test_the_first_row_of_each_class():
+    np.testing.assert_array_equal(first_places(np.array([1, 0, 1, 2, 0])), [1, 0, 3])
+    assert not first_places(np.array([], dtype=np.int64)).size
