@@ -37,7 +37,7 @@ def test_copies_are_a_fact_and_a_leak():
     assert result.p_value < 0.01
     assert result.contrast.supports_leak
     assert result.fact.startswith(
-        "8 of 68 distinct synthetic texts equal a training text, all of them"
+        "8 of 68 distinct synthetic texts equal a training text, and all of these"
     )
     assert result.baseline == result.details["to_holdout"] == 0.0
 
