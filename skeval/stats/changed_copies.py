@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import reduce
 from itertools import combinations
 
 import numpy as np
@@ -270,7 +269,7 @@ def _without(
     drawn = {c: rng.integers(0, 2**64, of.max() + 2, dtype=np.uint64) for c, of in codes.items()}
 
     def total(names: Iterable[str]) -> np.ndarray:
-        return reduce(np.add, (drawn[name][codes[name]] for name in names), np.uint64(0))
+        return np.asarray(sum((drawn[name][codes[name]] for name in names), np.uint64(0)))
 
     whole = total(codes)
     for names in skipped:
