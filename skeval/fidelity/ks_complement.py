@@ -22,8 +22,11 @@ from skeval.steps.columns import (
     sorted_values,
 )
 from skeval.tables.preprocessing import NUMERIC
+from skeval.tables.schema import Kind
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Columns
+
+_KINDS: tuple[Kind, ...] = (*NUMERIC, "boolean")
 
 
 @declared
@@ -81,7 +84,7 @@ class KSComplement(Metric):
     columns: Columns = None
 
     def _compute(self, context: Context) -> Result:
-        pairs = self._pairs(context)
+        pairs = sorted_pairs(context, self.columns, _KINDS)
         return mean_of_columns(
             _scores(pairs),
             n_total=len(context.schema.kinds),
@@ -90,11 +93,7 @@ class KSComplement(Metric):
         )
 
     def _value_alone(self, context: Context) -> float:
-        return mean_ignoring_nan(_scores(self._pairs(context)))
-
-    def _pairs(self, context: Context) -> Pairs:
-        """Return the sorted values of both tables for each column."""
-        return sorted_pairs(context, self.columns, (*NUMERIC, "boolean"))
+        return mean_ignoring_nan(_scores(sorted_pairs(context, self.columns, _KINDS)))
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         result = super()._in_relation(context, result)

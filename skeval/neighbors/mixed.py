@@ -188,7 +188,11 @@ class MixedNearestNeighbors(BaseEstimator):
         n_cells = n_queries * self.n_samples_fit_ * self.n_features_in_
         if self.backend_ == "numpy" or self.backend != "auto" or n_cells > MAX_NUMPY_CELLS:
             return self.backend_ == "numpy"
-        return n_cells <= MAX_SMALL_CELLS or not _search_is_compiled()
+        if n_cells <= MAX_SMALL_CELLS:
+            return True
+        from skeval.neighbors import kernels, machine_code
+
+        return not machine_code.is_compiled(kernels._sweep)
 
     def _search_for(self, queries: Encoded) -> Index:
         """Return the index, or a tree of the same few rows if there are many queries."""
@@ -457,13 +461,6 @@ def usable_backend(backend: str) -> str:
             raise
         return "numpy"
     return "numba"
-
-
-def _search_is_compiled() -> bool:
-    """Return whether machine code of the search exists in memory or on disk."""
-    from skeval.neighbors import kernels, machine_code
-
-    return machine_code.is_compiled(kernels._sweep)
 
 
 def build_index(

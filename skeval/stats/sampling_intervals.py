@@ -82,13 +82,9 @@ def extrapolate_halves(
     return float(np.clip(limit, *bounds))
 
 
-def linearize_halves(value: float, halves: np.ndarray, *, root: bool) -> np.ndarray:
-    """Return values of halves such that their noise shrinks with the root of the size.
-
-    With `root`, the statistic is a sum of squares, and the noise of its root is scaled to it.
-    """
-    if not root:
-        return halves
+def linearize_halves(value: float, halves: np.ndarray) -> np.ndarray:
+    """Return values of a sum of squares such that their noise shrinks with the root of the size."""
+    # the noise of the root of the statistic, scaled to the statistic
     return np.asarray(2.0 * np.sqrt(max(value, 0.0)) * np.sqrt(np.maximum(halves, 0.0)))
 
 

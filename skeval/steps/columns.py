@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,6 @@ ROLES = ("train", "synthetic")  # the two tables that metrics of fidelity compar
 # the comparison for p-values without a holdout
 CONSERVATIVE = "the training data, to which the generator was fitted (conservative)"
 Pairs = Mapping[str, tuple[np.ndarray, np.ndarray]]
-Values = Callable[[Context, str, str], np.ndarray]
 
 
 @shared
@@ -121,19 +120,16 @@ def finite_pairs(context: Context, columns: ColumnChoice) -> Pairs:
 
     A mean or a distance does not accept infinite values.
     """
-    return _pairs(context, columns, finite_values)
+    return {
+        name: (finite_values(context, "train", name), finite_values(context, "synthetic", name))
+        for name in columns_of(context, columns, NUMERIC)
+    }
 
 
 def sorted_pairs(context: Context, columns: ColumnChoice, kinds: Sequence[Kind] = NUMERIC) -> Pairs:
     """Return the sorted values of both tables for each column of these kinds."""
-    return _pairs(context, columns, sorted_values, kinds)
-
-
-def _pairs(
-    context: Context, columns: ColumnChoice, values: Values, kinds: Sequence[Kind] = NUMERIC
-) -> Pairs:
     return {
-        name: (values(context, "train", name), values(context, "synthetic", name))
+        name: (sorted_values(context, "train", name), sorted_values(context, "synthetic", name))
         for name in columns_of(context, columns, kinds)
     }
 

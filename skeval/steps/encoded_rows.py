@@ -14,10 +14,10 @@ from skeval.core.context import Context, by_context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.steps.column_choice import ColumnChoice, chosen_columns
 from skeval.steps.given_categories import AsGiven, cells_as_given
-from skeval.tables.frames import column_values
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.row_hashes import row_hashes
 from skeval.tables.schema import TableSchema
+from skeval.tables.taken_rows import column_numbers
 
 MAX_BYTES = 2**32  # a larger sparse matrix is not made dense
 
@@ -73,7 +73,7 @@ def encoded_matrix(
     if columns is not None:  # a table is transformed once, however many choices are made of it
         return encoded_matrix(context, role, space)[:, kept_features(context, space, columns)]
     if is_gower(space):
-        return gower_matrix(context, context[role])
+        return gower_matrix(context, context.stored(role))
     return as_matrix(preprocessor(context, space).transform(context[role]), space)
 
 
@@ -83,12 +83,12 @@ def room(context: Context, shape: tuple[int, int]) -> np.ndarray:
     return np.empty(shape, order="F")
 
 
-def gower_matrix(context: Context, rows: pd.DataFrame) -> np.ndarray:
+def gower_matrix(context: Context, rows: Any) -> np.ndarray:
     """Return the matrix of canonical rows in space "gower", read a column at a time."""
     names = encoded_columns(context.schema)
     matrix = room(context, (len(rows), len(names)))
     for j, name in enumerate(names):
-        matrix[:, j] = column_values(rows[name])
+        matrix[:, j] = column_numbers(rows, name)
     return matrix
 
 

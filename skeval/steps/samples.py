@@ -46,7 +46,7 @@ def content_order(context: Context, role: str) -> np.ndarray:
     # the order of hashes, so that the place of a row does not depend on the size of its values.
     # Equal rows are ordered by their ids.
     ids, hashes = context.schema.columns("id"), content_hashes(context, role)
-    return order_of_content(context[role], ids, hashes)
+    return order_of_content(context.stored(role), ids, hashes)
 
 
 def pooled_order(context: Context) -> np.ndarray:
@@ -105,7 +105,7 @@ def synthetic_sample(context: Context, n_rows: int) -> Context:
 
 def replace_role(context: Context, role: str, positions: np.ndarray) -> Context:
     """Return a context in which some of a role's rows are the synthetic rows."""
-    tables = context[role], context.original_frame(role)
+    tables = context.stored(role), context.original_frame(role)
     if positions.size < len(tables[0]):
         tables = tuple(take_rows(table, positions) for table in tables)
     else:

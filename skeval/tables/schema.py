@@ -172,7 +172,7 @@ class TableSchema:
             If `kinds` contains columns that are not in the table.
         """
         names = [name_of(name) for name in table.columns]
-        schema = cls.known(kinds, names)
+        schema = cls({}) if kinds is None else cls.known(kinds, names)
         complete: dict[str, Kind] = {}
         formats: dict[str, str] = {}
         for name, (_, given) in zip(names, table.items(), strict=True):

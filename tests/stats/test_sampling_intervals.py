@@ -100,10 +100,7 @@ def test_roots_of_halves_are_for_sums_of_squares():
     held = np.zeros(2)
     for first, second in rng.normal(size=(n_runs, 2, n, n_cells)):
         values, halves = (value(first), value(second)), (halved(first), halved(second))
-        both = (
-            [linearize_halves(v, h, root=root) for v, h in zip(values, halves, strict=True)]
-            for root in (False, True)
-        )
+        both = halves, map(linearize_halves, values, halves)
         ends = [sampling_interval(values[0] - values[1], one - other) for one, other in both]
         held += [low <= 0.0 <= high for low, high in ends]
     plain, by_root = held / n_runs

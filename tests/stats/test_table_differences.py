@@ -20,7 +20,8 @@ def test_intervals_of_halves_hold_the_truth_as_often_as_they_say(root):
         orders = [rng.permutation(n) for _ in range(5)]
         halves = [[of(rows[o[: n // 2]]), of(rows[o[n // 2 :]])] for o in orders]
         value = float(of(rows))
-        return Sampled(value, linearize_halves(value, np.array(halves), root=root), "halves")
+        halves = np.array(halves)
+        return Sampled(value, linearize_halves(value, halves) if root else halves, "halves")
 
     truth = 3.0 if root else 1.0
     for _ in range(n_trials):
