@@ -7,6 +7,7 @@ import platform
 import re
 import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +36,18 @@ def block(results: dict[str, Any]) -> str:
     for row in [results["headings"], *results["rows"]]:
         cells = map(printed, row)
         lines += [f"   {' ' if i else '*'} - {cell}".rstrip() for i, cell in enumerate(cells)]
+    if results.get("fitted"):
+        lines += ["", *results["fitted"]]
     return "\n".join(lines) + "\n\n"
 
 
-def write(name: str, headings: list[str], rows: list[list[str | float]]) -> None:
-    """Write the JSON file, and replace the results in the page of the same name."""
+def write(
+    name: str, headings: list[str], rows: list[list[str | float]], fitted: Sequence[str] = ()
+) -> None:
+    """Write the JSON file, and replace the results in the page of the same name.
+
+    `fitted` contains sentences below the table.
+    """
     git = ["git", "-C", str(DOCS), "rev-parse", "--short=8", "HEAD"]
     results = {
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
@@ -47,6 +55,7 @@ def write(name: str, headings: list[str], rows: list[list[str | float]]) -> None
         "python": platform.python_version(),
         "headings": headings,
         "rows": rows,
+        **({"fitted": list(fitted)} if fitted else {}),
     }
     (DOCS / f"{name}.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     page = DOCS / f"{name}.rst"

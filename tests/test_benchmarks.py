@@ -18,6 +18,7 @@ FOLDER = Path(__file__).parents[1] / "benchmarks"
     [
         "copies.py --repeats 1 --sizes 60",
         "fidelity.py --rows 300",
+        "growth.py --only columns --divide 20 --repeats 1",
         "journey.py",
         "leak_grades.py --null 2 --repeats 1",
         "membership.py --rows 60 --repeats 1",

@@ -14,6 +14,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 FILES = {  # of each page, the output of benchmarks
+    "growth": ["growth"],
     "leak_grades": ["leak_grades"],
     "membership_attacks": ["membership_attacks"],
     "null_and_power": ["null_and_power", "generators"],
@@ -23,6 +24,7 @@ FILES = {  # of each page, the output of benchmarks
     "speed": ["speed"],
 }
 WRITTEN = (
+    "growth",
     "leak_grades",
     "membership_attacks",
     "report_time",

@@ -44,9 +44,8 @@ class SideBySide:
 
     def chi_square(self, *, yates: bool = False) -> np.ndarray:
         """Return Pearson's chi-square of each table, with `yates` corrected for 2 x 2 tables."""
-        table = np.repeat(
-            np.arange(self.starts.size), np.diff(self.starts, append=self.columns.size)
-        )
+        widths = np.append(self.starts[1:], self.columns.size) - self.starts
+        table = np.repeat(np.arange(self.starts.size), widths)
         with np.errstate(divide="ignore", invalid="ignore"):
             expected = self.rows[:, table] * self.columns / self.n[table]
             gaps = np.abs(self.tables - expected)

@@ -6,6 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
 
 import numpy as np
@@ -121,7 +122,11 @@ class JointTables:
 
     def starts(self, i: int) -> np.ndarray:
         """Return the start of the table with each later column in the block of column i."""
-        return np.cumsum([0, *self.n_cells[i + 1 : -1]])
+        return self._offsets[i + 1 : -1] - self._offsets[i + 1]
+
+    @cached_property
+    def _offsets(self) -> np.ndarray:
+        return np.cumsum([0, *self.n_cells])
 
     def block(self, i: int, nan: str = "own") -> np.ndarray:
         """Return the adjacent tables of column i with all later columns.
@@ -276,7 +281,7 @@ def pair_similarities(context: Context, names: tuple[str, ...], binning: Binning
 
 def _sizes(p: np.ndarray, q: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, ...]:
     """Return the numbers of rows of each pair of adjacent tables, and of each column."""
-    widths = np.diff([*starts, p.shape[1]])
+    widths = np.append(starts[1:], p.shape[1]) - starts
     n, m = (np.add.reduceat(counts.sum(axis=0), starts) for counts in (p, q))
     return n, m, *(np.repeat(np.maximum(size, 1), widths) for size in (n, m))
 
@@ -307,7 +312,7 @@ def _ceilings(
 
 def _deviations(pooled: np.ndarray, n: np.ndarray, m: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """Return the mean deviation of the cells of adjacent tables over relabelings."""
-    widths = np.diff([*starts, pooled.shape[1]])
+    widths = np.append(starts[1:], pooled.shape[1]) - starts
     sums = np.zeros(len(starts))
     for sizes in np.unique(
         np.stack([n, m], axis=1), axis=0
@@ -388,7 +393,9 @@ def association_matrix(
     matrix = np.full((n_columns, n_columns), np.nan)
     for i in range(n_columns - 1):
         starts = tables.starts(i)
-        of_reference = None if reference is None else SideBySide(reference.block(i, nan), starts)
+        of_reference = None
+        if reference is not None and reference is not tables:  # a table uses its own cells anyway
+            of_reference = SideBySide(reference.block(i, nan), starts)
         strength = measure(SideBySide(tables.block(i, nan), starts, of_reference))
         # a measure that is not symmetric is returned as two rows
         matrix[i, i + 1 :], matrix[i + 1 :, i] = np.broadcast_to(strength, (2, n_columns - 1 - i))
