@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import faulthandler
 import gc
 import os
 import re
+import time
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -25,6 +27,33 @@ from tests.calibrations import N_DAYS, day_of
 
 _ROTATING = {"slow", "calibration"}  # marks of tests that run on one day of seven
 BY_CASE = ("tests/test_common.py", "tests/test_hostile.py")  # of a metric, or of a table, each
+
+
+_SPARE = 60.0  # seconds between two calls of the watchdog
+_stderr = pytest.StashKey[int]()
+_watched = pytest.StashKey[float]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[_stderr] = os.dup(sys.__stderr__.fileno())  # here no test captures it
+    config.stash[_watched] = 0.0
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> None:
+    """Print where a process is that stays in a test for a quarter of an hour.
+
+    The option faulthandler_timeout of pytest starts and ends a thread for each test, which costs
+    milliseconds where the cores are busy. One thread watches the tests of a minute.
+    """
+    stash, now = item.config.stash, time.monotonic()
+    if now - stash[_watched] > _SPARE:
+        stash[_watched] = now
+        faulthandler.dump_traceback_later(900.0 + _SPARE, file=stash[_stderr])
+
+
+def pytest_unconfigure() -> None:
+    faulthandler.cancel_dump_traceback_later()
 
 
 @pytest.hookimpl(wrapper=True)

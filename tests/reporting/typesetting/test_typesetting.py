@@ -147,9 +147,8 @@ def test_same_bytes_elsewhere(leak: bytes, tmp_path: Path) -> None:
         "sys.stdout.buffer.write(render_pdf(make_document(results), results))"
     )
     root = Path(__file__).parents[3]
-    known = {
-        name: os.environ[name] for name in ("PATH", "TMPDIR", "SYSTEMROOT") if name in os.environ
-    }
+    kept = ("PATH", "TMPDIR", "SYSTEMROOT", "PYTHONPYCACHEPREFIX")
+    known = {name: os.environ[name] for name in kept if name in os.environ}
     env = {**known, "PYTHONPATH": str(root), "TZ": "Asia/Tokyo", "PYTHONHASHSEED": "7"}
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=tmp_path, env=env, capture_output=True, check=False
