@@ -238,8 +238,8 @@ def similarity_matrix(
     drawn: Drawn = ALL_ROWS,
 ) -> np.ndarray:
     """Return the similarity of all columns and pairs, which is symmetric."""
-    tables = [joint_tables(context, role, names, binning, drawn) for role in ROLES]
-    return _of_columns_and_pairs(_similarities, *tables, nan)
+    train, synthetic = (joint_tables(context, role, names, binning, drawn) for role in ROLES)
+    return _of_columns_and_pairs(_similarities, train, synthetic, nan)
 
 
 @shared
@@ -247,8 +247,8 @@ def similarity_matrix(
 def _ceiling_matrix(
     context: Context, names: tuple[str, ...], binning: Binning, nan: str, drawn: Drawn
 ) -> np.ndarray:
-    tables = [joint_tables(context, role, names, binning, drawn) for role in ROLES]
-    return _of_columns_and_pairs(_ceilings, *tables, nan)
+    train, synthetic = (joint_tables(context, role, names, binning, drawn) for role in ROLES)
+    return _of_columns_and_pairs(_ceilings, train, synthetic, nan)
 
 
 def _of_columns_and_pairs(
