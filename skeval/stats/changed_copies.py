@@ -270,7 +270,8 @@ def _without(
     drawn = {c: rng.integers(0, 2**64, of.max() + 2, dtype=np.uint64) for c, of in codes.items()}
 
     def total(names: Iterable[str]) -> np.ndarray:
-        return reduce(np.add, (drawn[name][codes[name]] for name in names), np.uint64(0))
+        cells = (drawn[name][codes[name]] for name in names)
+        return reduce(np.add, cells, np.zeros(1, dtype=np.uint64))
 
     whole = total(codes)
     for names in left_out:

@@ -92,8 +92,8 @@ def _distances_within(
     # otherwise, the whole table would be searched for a sample alone
     is_known = source is not context and n_source <= source.n_rows("train")
     if of_source != "synthetic" or not is_known or at.size == n_source:
-        settings = {"n_reference": n_drawn, "seed": seed}
-        return nearest(context, role, role, columns=columns, **settings)[0][:, 0]
+        found, _ = nearest(context, role, role, columns=columns, n_reference=n_drawn, seed=seed)
+        return found[:, 0]
     found, places = nearest(source, "synthetic", "synthetic", k=2, columns=columns)
     part = np.zeros(n_source, dtype=np.bool_)
     part[at] = True
