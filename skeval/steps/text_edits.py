@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -126,20 +126,31 @@ def cells_as_text(rows: np.ndarray, decimals: Sequence[int | None]) -> np.ndarra
     return cells
 
 
-def _signs(codes: np.ndarray) -> list[str]:
-    return [
-        _MISSING if np.isnan(code) else chr(_FIRST_SIGN + int(code) % _MAX_SIGNS) for code in codes
-    ]
+def _signs(codes: np.ndarray) -> np.ndarray:
+    return _each_distinct(
+        lambda code: _MISSING if np.isnan(code) else chr(_FIRST_SIGN + int(code) % _MAX_SIGNS),
+        codes,
+    )
 
 
-def _digits(values: np.ndarray, decimals: int) -> list[str]:
+def _digits(values: np.ndarray, decimals: int) -> np.ndarray:
     whole = f".{decimals}f"
     with np.errstate(over="ignore"):  # synthetic values may be near the largest float
-        rounded = (np.round(values, decimals) + 0.0).tolist()  # no negative zero
-    return [
-        _MISSING if value != value else format(value, whole if abs(value) < _EXACT else ".15g")
-        for value in rounded
-    ]
+        rounded = np.round(values, decimals) + 0.0  # no negative zero
+    return _each_distinct(
+        lambda value: (
+            _MISSING if value != value else format(value, whole if abs(value) < _EXACT else ".15g")
+        ),
+        rounded,
+    )
+
+
+def _each_distinct(write: Callable[[float], str], values: np.ndarray) -> np.ndarray:
+    """Write each distinct value once, because most columns repeat their values."""
+    distinct, places = np.unique(values, return_inverse=True)
+    texts = np.empty(distinct.size, dtype=object)
+    texts[:] = [write(value) for value in distinct.tolist()]
+    return texts[places.ravel()]
 
 
 def nearest_edits(queries: Sequence[str], texts: Sequence[str]) -> np.ndarray:
