@@ -23,7 +23,8 @@ from skeval.stats.permutation_tests import Relabelled
 from skeval.steps.column_choice import column_key
 from skeval.steps.contrasts import MATCHES, contrast_of, set_against
 from skeval.steps.encoded_rows import encoded_matrix, is_gower
-from skeval.steps.neighbors import index_of, nearest, reference_index
+from skeval.steps.nearest_others import distances_within
+from skeval.steps.neighbors import index_of, nearest
 from skeval.utils.formatting import as_float, format_count, number, percent
 from skeval.utils.parameters import Fraction, Interval, Space
 
@@ -333,10 +334,7 @@ def share_near_itself(context: Context, rule: NearRule, role: str) -> float:
     if n_rows < 2:
         return 0.0
     if rule.measures and is_gower(rule.space):
-        # within a small radius, a search reads few rows
-        index = reference_index(context, role, rule.space, rule.columns, None, 0)
-        found, _ = index.others(np.arange(n_rows), 1, np.full(n_rows, rule.tau))
-        within = found[:, 0] <= rule.tau
+        within = distances_within(context, role, rule.columns, n_rows, 0) <= rule.tau
     else:
         within = _rows_within_tau(context, rule, role, role)
     if not rule.texts:

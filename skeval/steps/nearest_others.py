@@ -12,7 +12,6 @@ from skeval.steps.samples import drawn_positions, named_seed, sample_size
 _REAL = ("train", "holdout")
 _MIN_SHARE = 0.25  # of the real rows, in which the nearest row of a part is often among the nearest
 N_NEAREST = 5  # nearest real rows of each real row that are found at once
-_N_FURTHER = 40  # rows to search for if none of the nearest rows is in the part
 
 
 @shared
@@ -39,13 +38,8 @@ def distances_to_part(
     # once. The distance of two rows is the same in any index.
     found, places = near_real_rows(context, "gower", columns)
     distances, left = _nearest_in_part(found[rows], places[rows], part)
-    if left.size:
+    if left.size:  # an index of the part takes less time than further neighbors of all
         pool = pool_index(context, "gower", columns)
-        k = min(_N_FURTHER, len(pool.rows) - 1)
-        further = pool.others(rows[left], k, np.full(left.size, np.inf))
-        distances[left], still = _nearest_in_part(*further, part)
-        left = left[still]
-    if left.size:
         index = index_of(context, pool.rows[part], "gower", columns)
         found, _ = index.kneighbors(pool.rows[rows[left]], min(2, int(part.sum())))
         # the nearest row of a row of the part is the row itself
