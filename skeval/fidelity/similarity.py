@@ -95,8 +95,8 @@ class SimilarityMatrix(Metric):
 
     Warnings
     --------
-    Even a perfect table scores below 1, and the score depends on the numbers of rows and bins.
-    Compare it with the baseline. Dependence between three or more columns has no effect.
+    Even new real data score below 1, and the score depends on the numbers of rows and bins. Compare
+    it with the baseline. Dependence between three or more columns has no effect.
 
     See Also
     --------
@@ -220,8 +220,8 @@ class SimilarityScore(SimilarityMatrix):
 
     Warnings
     --------
-    Even a perfect table does not reach the maximum, and the score depends on the numbers of rows
-    and bins. Compare it with the baseline. A copy of the training data has the maximum score.
+    Even new real data do not reach the maximum, and the score depends on the numbers of rows and
+    bins. Compare it with the baseline. A copy of the training data has the maximum score.
 
     See Also
     --------
@@ -230,11 +230,11 @@ class SimilarityScore(SimilarityMatrix):
 
     Notes
     -----
-    The maximum score is `scale`. The tags of a result contain this bound, whereas the bounds of the
-    class are infinite because `scale` is a parameter.
+    The maximum score is `scale`. The tags of a result contain this maximum. The tags of the class
+    contain no finite maximum, because `scale` is a parameter.
 
     Always compare the score with the baseline or with ``details["ceiling_value"]``, because the
-    score of a perfect table is lower for fewer rows and for more bins.
+    score of new real data is lower for fewer rows and for more bins.
 
     References
     ----------
