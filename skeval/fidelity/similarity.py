@@ -66,9 +66,10 @@ class SimilarityMatrix(Metric):
     n_bins : int, default=10
         Number of bins of numerical and datetime columns.
     strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
-        Bins of equal width, or bins with equal fractions of the training rows. A value that occurs
-        in at least a fraction of ``1 / n_bins`` of the rows has a separate bin, unless the name
-        ends with "-plain", see :class:`~skeval.tables.Discretizer`.
+        Bins of equal width, or bins with equal fractions of the training rows. If a value occurs in
+        at least a fraction of ``1 / n_bins`` of the training rows, it has a separate bin. The
+        strategies that end with "-plain" have no such bins, see
+        :class:`~skeval.tables.Discretizer`.
     average : {"matrix", "upper", "balanced"}, default="matrix"
         Mean over the whole symmetric matrix, mean over the diagonal and the upper triangle, or mean
         of the means for columns, pairs and (if `order` is 3) triples.
@@ -95,8 +96,8 @@ class SimilarityMatrix(Metric):
 
     Warnings
     --------
-    Even new real data score below 1, and the score depends on the numbers of rows and bins. Compare
-    it with the baseline. Dependence between three or more columns has no effect.
+    Even new real data have a score below 1, and the score depends on the numbers of rows and bins.
+    Compare it with the baseline. Dependence between three or more columns has no effect.
 
     See Also
     --------
