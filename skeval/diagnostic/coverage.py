@@ -55,7 +55,7 @@ class RangeCoverage(Metric):
     Warnings
     --------
     Two values are enough to cover a range, and values outside the training range do not lower the
-    score. A perfect table scores below 1.
+    score. Even new real data have a score below 1.
 
     See Also
     --------
@@ -70,8 +70,8 @@ class RangeCoverage(Metric):
     :class:`BoundaryAdherence` in addition. Infinite values cover nothing. If a column is missing
     from the synthetic data, its score is 0. A constant training column has no score.
 
-    Extremes vary strongly, so a perfect table does not score 1. ``details["ceilings"]`` contains
-    the mean score of the same number of new rows from the training population, and
+    Extremes vary strongly, so new real data do not score 1. ``details["ceilings"]`` contains the
+    mean score of the same number of new rows from the training population, and
     ``details["ceiling"]`` contains the mean over the columns. For heavy tails, the true mean is
     some points lower. A score above the ceiling can indicate copied extremes if there are few other
     rows. The metric has no interval, because a sample does not bound the range of its population.

@@ -149,9 +149,9 @@ class MissingPatternSimilarity(MissingMetric):
     the total variation distance. Complete rows are a pattern. If few cells are missing, the score
     is therefore always near 1, and ``details["among_incomplete"]`` contains the score of the rows
     with a missing cell. A cell counts as missing only if it is missing in the given table. In a
-    column that is missing from the synthetic data, all cells are missing. A perfect table scores
-    below 1, and the difference grows with the number of patterns. ``details["ceiling"]`` is the
-    mean score after the pooled rows are assigned to the two tables at random.
+    column that is missing from the synthetic data, all cells are missing. Even new real data have a
+    score below 1, and the difference grows with the number of patterns. ``details["ceiling"]`` is
+    the mean score after the pooled rows are assigned to the two tables at random.
 
     ``details["largest_difference"]`` names the columns that are missing in the pattern
     whose share differs most.

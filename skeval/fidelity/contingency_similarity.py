@@ -61,8 +61,8 @@ class ContingencySimilarity(PairMetric):
 
     Warnings
     --------
-    Pairs of independent columns have a high score without any association, and even a perfect table
-    does not reach 1. Use ``details["calibrated"]`` or the baseline.
+    Pairs of independent columns have a high score without any association, and even new real data
+    do not reach 1. Use ``details["calibrated"]`` or the baseline.
 
     See Also
     --------
@@ -78,11 +78,11 @@ class ContingencySimilarity(PairMetric):
     have no limit. All but the 50 most frequent categories are pooled, and unseen categories have a
     separate cell. `min_association` uses Cramer's V without bias correction.
 
-    Even a perfect table does not reach 1, in particular if there are many cells.
-    ``details["ceiling"]`` contains the exact expected scores of the pairs if the rows of both
-    tables are pooled and divided again at random, and ``details["ceiling_value"]`` is their mean.
-    The score of a pair is at most the score of each of its columns, so a column with a wrong
-    distribution lowers the scores of all its pairs.
+    Even new real data do not reach 1, in particular if there are many cells. ``details["ceiling"]``
+    contains the exact expected scores of the pairs if the rows of both tables are pooled and
+    divided again at random, and ``details["ceiling_value"]`` is their mean. The score of a pair is
+    at most the score of each of its columns, so a column with a wrong distribution lowers the
+    scores of all its pairs.
 
     References
     ----------

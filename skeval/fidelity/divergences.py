@@ -60,7 +60,7 @@ class JensenShannonDistance(CellDivergence):
 
     Warnings
     --------
-    Even a perfect table has a value above 0, because small random differences have a large effect
+    Even new real data have a value above 0, because small random differences have a large effect
     close to 0. Joint distributions are not compared.
 
     See Also
@@ -75,7 +75,7 @@ class JensenShannonDistance(CellDivergence):
     training and the synthetic data and r is their mean. The square root is a metric, and its square
     is called the divergence. Missing and unseen values have separate bins.
     ``details["similarity"]`` is one minus the value. Close to 0, the distance grows like a square
-    root, so small random differences have a large effect. For a perfect table and K bins, the
+    root, so small random differences have a large effect. For new real data and K bins, the
     distance is about ``sqrt((K - 1) (1/n + 1/m) / (8 ln 2))``.
 
     References
@@ -116,7 +116,7 @@ class HellingerDistance(CellDivergence):
 
     Warnings
     --------
-    Even a perfect table has a value above 0, which grows with the number of bins and decreases with
+    Even new real data have a value above 0, which grows with the number of bins and decreases with
     the number of rows. Joint distributions are not compared.
 
     See Also
@@ -128,8 +128,8 @@ class HellingerDistance(CellDivergence):
     -----
     The distance is ``sqrt(sum (sqrt p - sqrt q)^2 / 2)``, where p and q are the fractions of the
     training and the synthetic data. Missing and unseen values have separate bins.
-    ``details["similarity"]`` is one minus the value. For a perfect table and K bins, the distance
-    is about ``sqrt((K - 1) (1/n + 1/m) / 8)``.
+    ``details["similarity"]`` is one minus the value. For new real data and K bins, the distance is
+    about ``sqrt((K - 1) (1/n + 1/m) / 8)``.
 
     References
     ----------

@@ -79,9 +79,10 @@ class KMarginalSimilarity(Metric):
     scale : float, default=1.0
         Value of equal tables. NIST uses a scale of 1000.
     strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
-        Bins of equal width, or bins with equal fractions of the training rows. A value that occurs
-        in at least a fraction of ``1 / n_bins`` of the rows has a separate bin, unless the name
-        ends with "-plain", see :class:`~skeval.tables.Discretizer`.
+        Bins of equal width, or bins with equal fractions of the training rows. If a value occurs in
+        at least a fraction of ``1 / n_bins`` of the training rows, it has a separate bin. The
+        strategies that end with "-plain" have no such bins, see
+        :class:`~skeval.tables.Discretizer`.
     group_by : str or None, default=None
         Categorical or boolean column. The other columns are also compared separately for each of
         its categories, because the whole table may be similar although no region or year is.
@@ -99,7 +100,7 @@ class KMarginalSimilarity(Metric):
 
     Warnings
     --------
-    Random differences grow with k, so even a perfect table can have a low score. Compare it with
+    Random differences grow with k, so even new real data can have a low score. Compare it with
     ``details["ceiling"]`` and ``details["floor"]``.
 
     See Also

@@ -102,9 +102,10 @@ class ContinuousKLDivergence(PairKLDivergence):
     n_bins : int, default=10
         Number of bins of each column. The outer bins are unbounded.
     strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
-        Bins of equal width, or bins with equal fractions of the training rows. A value that occurs
-        in at least a fraction of ``1 / n_bins`` of the rows has a separate bin, unless the name
-        ends with "-plain", see :class:`~skeval.tables.Discretizer`.
+        Bins of equal width, or bins with equal fractions of the training rows. If a value occurs in
+        at least a fraction of ``1 / n_bins`` of the training rows, it has a separate bin. The
+        strategies that end with "-plain" have no such bins, see
+        :class:`~skeval.tables.Discretizer`.
 
     Warnings
     --------

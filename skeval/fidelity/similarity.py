@@ -66,9 +66,10 @@ class SimilarityMatrix(Metric):
     n_bins : int, default=10
         Number of bins of numerical and datetime columns.
     strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
-        Bins of equal width, or bins with equal fractions of the training rows. A value that occurs
-        in at least a fraction of ``1 / n_bins`` of the rows has a separate bin, unless the name
-        ends with "-plain", see :class:`~skeval.tables.Discretizer`.
+        Bins of equal width, or bins with equal fractions of the training rows. If a value occurs in
+        at least a fraction of ``1 / n_bins`` of the training rows, it has a separate bin. The
+        strategies that end with "-plain" have no such bins, see
+        :class:`~skeval.tables.Discretizer`.
     average : {"matrix", "upper", "balanced"}, default="matrix"
         Mean over the whole symmetric matrix, mean over the diagonal and the upper triangle, or mean
         of the means for columns, pairs and (if `order` is 3) triples.
@@ -95,7 +96,7 @@ class SimilarityMatrix(Metric):
 
     Warnings
     --------
-    Even a perfect table scores below 1, and the score depends on the numbers of rows and bins.
+    Even new real data have a score below 1, and the score depends on the numbers of rows and bins.
     Compare it with the baseline. Dependence between three or more columns has no effect.
 
     See Also
@@ -220,8 +221,8 @@ class SimilarityScore(SimilarityMatrix):
 
     Warnings
     --------
-    Even a perfect table does not reach the maximum, and the score depends on the numbers of rows
-    and bins. Compare it with the baseline. A copy of the training data has the maximum score.
+    Even new real data do not reach the maximum, and the score depends on the numbers of rows and
+    bins. Compare it with the baseline. A copy of the training data has the maximum score.
 
     See Also
     --------
@@ -230,11 +231,11 @@ class SimilarityScore(SimilarityMatrix):
 
     Notes
     -----
-    The maximum score is `scale`. The tags of a result contain this bound, whereas the bounds of the
-    class are infinite because `scale` is a parameter.
+    The maximum score is `scale`. The tags of a result contain this maximum. The tags of the class
+    contain no finite maximum, because `scale` is a parameter.
 
     Always compare the score with the baseline or with ``details["ceiling_value"]``, because the
-    score of a perfect table is lower for fewer rows and for more bins.
+    score of new real data is lower for fewer rows and for more bins.
 
     References
     ----------

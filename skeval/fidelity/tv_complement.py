@@ -51,7 +51,7 @@ class TVComplement(Metric):
 
     Warnings
     --------
-    Even a perfect table does not reach 1 if there are many categories. Compare the score with the
+    Even new real data do not reach 1 if there are many categories. Compare the score with the
     baseline. Differences in rare categories have little effect.
 
     See Also
@@ -63,7 +63,7 @@ class TVComplement(Metric):
     Notes
     -----
     The score of a column is ``1 - sum_c |p_c - q_c| / 2`` over the categories of either table.
-    Categories that occur in only one of the two tables are included. Even a perfect table does not
+    Categories that occur in only one of the two tables are included. Even new real data do not
     reach 1, in particular if there are many categories. ``details["ceilings"]`` contains the
     expected score of each column if the rows of both tables are pooled and divided again at random,
     and ``details["ceiling"]`` is their mean.

@@ -205,7 +205,7 @@ class SlicedWassersteinDistance(RowDistance):
     decreases with their number. The maximum over random directions is smaller than the maximum over
     all directions, in particular for many features.
 
-    The value is above 0 even for a perfect table because of random differences, so compare it with
+    The value is above 0 even for new real data because of random differences, so compare it with
     the baseline, which is the value of the holdout rows. If there are fewer holdout rows,
     ``details["at_baseline_size"]`` contains the value for a synthetic sample of that size. A value
     far below the baseline is not better, because a copy of the training data has the value 0. The

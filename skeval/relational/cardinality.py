@@ -99,11 +99,11 @@ class CardinalityShapeSimilarity(_Cardinality):
     -----
     Parents without children count as 0. A key that is missing or does not match a row counts for no
     parent. A reference table has the same rows in the training, holdout and synthetic data, but the
-    number of children per row depends on the size of the child table. Therefore these counts are
-    scaled to the number of training children. The metric does not evaluate *which* parents have
-    many children, and it does not evaluate the values of the children. Therefore, a database with
-    shuffled links scores 1. ``details["histograms"]`` contains the number of parents in bins of the
-    number of children. Each bin has at least ten parents of each real table.
+    number of children per row depends on the size of the child table. Therefore, the number of
+    children per row is divided by the size of the child table and multiplied by the size of the
+    training child table. The metric does not evaluate *which* parents have many children, and it
+    does not evaluate the values of the children. ``details["histograms"]`` contains the number of
+    parents in bins of the number of children. Each bin has at least ten parents of each real table.
 
     References
     ----------

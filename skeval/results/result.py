@@ -139,10 +139,11 @@ class Result:
         Value on the published scale of the metric, or nan if it is not defined. `warnings` or
         `error` contain the reason.
     interval : tuple of (float, float), optional
-        95% interval of the mean value over many independent draws of all tables (including the
-        training data) with the same numbers of rows. If a value depends on the number of rows,
-        ``details["large_sample_value"]`` estimates the value for very large tables. Metrics of
-        privacy and utility document what their interval covers.
+        95% confidence interval of the expected value. The expected value is the mean of the value
+        over many independent draws of all tables, including the training data, with the same
+        numbers of rows. If a value depends on the number of rows, ``details["large_sample_value"]``
+        estimates the value for very large tables. Metrics of privacy and utility document what
+        their interval covers.
     p_value : float, optional
         P-value of the null hypothesis that the metric documents.
     baseline : float, optional
@@ -150,8 +151,9 @@ class Result:
         data, the score of a model that is trained on real data (for utility metrics), or the value
         expected by chance (for metrics that compare training with holdout data).
     difference : tuple of (float, float), optional
-        95% interval of value minus baseline, both at the same number of rows. It includes the noise
-        of all tables, so it contains 0 if the synthetic data are as good as holdout data. The noise
+        95% interval of value minus baseline, both at the same number of rows. The interval accounts
+        for the random variation of all tables. Therefore, if the synthetic data are as good as
+        holdout data, the interval contains 0 with a probability of about 95%. The random variation
         of the training data affects both values and mostly cancels.
     details : dict
         Further numbers, strings, lists, arrays and dicts. They contain only aggregates and never a
@@ -182,8 +184,8 @@ class Result:
         these searches, and a single metric performs them if ``evaluate`` is called with
         ``advise=True``.
     refit : bool
-        Whether fitting the generator again with less capacity to memorize also helps. If any result
-        has this value, the verdict recommends this fix once, after all other advice.
+        Whether it also helps to fit the generator again with less capacity to memorize. If this is
+        True for any result, the verdict recommends this fix once, after all other advice.
     table : str
         Evaluated table if there are several. Empty if all tables were evaluated together.
     copies : tuple of Copies

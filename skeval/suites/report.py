@@ -157,16 +157,16 @@ def report(
         Column that identifies rows that belong together, such as the rows of one subject. It
         overrides the parameter `groups` of the suite.
     columns : ReportColumns, int or list of str, or mapping of str to any of them, optional
-        Columns that each section uses. An int or a list applies to every section. With several
-        tables, the choice applies to each table unless a mapping contains a choice for each table.
-        With a suite other than the preset "report", the parameter selects which columns are
-        plotted.
+        Columns that each section uses. An int (the first *n* columns) or a list of names applies to
+        every section. With several tables, one choice applies to all tables. To choose by table,
+        pass a mapping of table names to choices. With a suite other than the preset "report", the
+        parameter selects which columns are plotted.
     n_max_train, n_max_test : int or mapping of str to int, optional
         Maximum numbers of training and holdout rows, which are sampled at random. With several
-        tables, one number applies to each table unless a mapping contains a number for each table.
-        Metrics of a single table then also use at most n_max_train synthetic rows. The default for
-        several tables is 5,000 training, holdout and synthetic rows. Keys, links and subjects are
-        evaluated on all rows.
+        tables, one number applies to each table. To set the number by table, pass a mapping of
+        table names to numbers. Metrics that evaluate one of several tables also use at most
+        n_max_train synthetic rows. The default for several tables is 5,000 training, holdout and
+        synthetic rows. Keys, links and subjects are evaluated on all rows.
     schema : TableSchema, RelationalSchema, mapping, SDV's Metadata or "accept", optional
         Types of the columns by name. Other types are inferred from the training data. With
         "accept", integers with three to twelve distinct values are treated as categories. With

@@ -127,9 +127,10 @@ class MetricSuite(FeatureNames, _BaseComposition):
     space : "gower", "euclidean" or transformer, optional
         Space for the distances of all metrics that have the parameter `space`. It overrides the
         value that was passed to each metric. A transformer is fitted on training and holdout data
-        together, unless it is already fitted. In spaces other than "gower", metrics of accumulated
-        distances, such as :class:`~skeval.privacy.MinimumDistanceAccumulation`, use
-        ``scale="observed"``.
+        together, unless it is already fitted. In spaces other than "gower", distances have no upper
+        bound. Therefore, the suite sets ``scale="observed"`` in
+        :class:`~skeval.privacy.MinimumDistanceAccumulation` and
+        :class:`~skeval.fidelity.MDAResemblance`.
     optional : tuple of str, default=()
         Names of inputs, such as "text". If one of these inputs is missing, metrics that require it
         are skipped silently.

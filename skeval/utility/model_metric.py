@@ -147,8 +147,8 @@ class ScoredMetric(ModelMetric):
         "accuracy", "balanced_accuracy", "precision", "recall", "f1", "roc_auc",
         "average_precision", "log_loss" or "brier" for labels, or "mse", "rmse", "mae" or "r2" for
         numbers. The name of any scikit-learn scorer is also valid. "auto" is "roc_auc" for labels
-        and "r2" for numbers. For several labels, precision, recall, F1 and the areas are means over
-        labels.
+        and "r2" for numbers. For a multiclass task, precision, recall, F1, ROC AUC and average
+        precision are means over labels.
     """
 
     scoring: Scoring = "auto"

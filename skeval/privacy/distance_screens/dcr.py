@@ -377,9 +377,9 @@ class DCRShare(TrainShareScreen, RelabelledTest):
     Raises
     ------
     InvalidParameterError
-        At fit, if `num_iterations` is above 1 without `num_rows_subsample`, groups of columns or
-        ``scale="reference"`` are used with another space than "gower", or `column_groups`
-        contains columns that are not compared.
+        At fit, if `num_iterations` is above 1 but `num_rows_subsample` is None. At fit, if groups
+        of columns or ``scale="reference"`` are used in a space other than "gower". At fit, if
+        `column_groups` contains columns that are not compared.
 
     Warnings
     --------

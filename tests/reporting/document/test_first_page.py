@@ -104,7 +104,7 @@ def test_the_same_eight_rows_of_privacy(state: State) -> None:
         "Complete a whole record",
         "Tell training from unseen records (audit)",
         "Copies of training rows or values",
-        "Rows closer to training than to unseen",
+        "Closer to training than to unseen rows",
     ]
 
 
@@ -117,7 +117,7 @@ def test_a_leak_has_a_row_with_its_points(state: State) -> None:
     excess = {"small": "+3", "leak": "+12", "severe": "+40"}[state]
     assert first.answer == f"leak: {excess} points"
     grade = "medium leak: " if state == "leak" else ""
-    assert plain(tiles.tiles[0].evidence).startswith(f"{grade}{excess} of 100 attempts")
+    assert plain(tiles.tiles[0].evidence).startswith(f"{grade}{excess} points")
 
 
 @pytest.mark.parametrize("state", STATES)

@@ -34,11 +34,14 @@ class AnonymeterRisk(LargestRiskMetric):
     Parameters
     ----------
     n_attacks : int, default=500
-        Number of predicates, and of attacked rows in the training and the holdout data.
+        Number of predicates for singling out, which are conditions that exactly one synthetic row
+        matches. The other attacks are made on this number of training rows and the same number of
+        holdout rows.
     n_cols : int, default=3
         Number of columns of a multivariate predicate.
     n_neighbors : int, default=1
-        Number of nearest synthetic rows for each part of a record that is linked.
+        Number of most similar synthetic rows that an attacker finds for each of two parts of a
+        record. The parts are linked if they have one of these rows in common.
     n_splits : int, default=5
         Number of random splits of the columns into two halves that are linked.
     tolerance : float, default=0.05
@@ -64,17 +67,17 @@ class AnonymeterRisk(LargestRiskMetric):
     ``details["worst_attack"]`` is the attack with the largest risk, ``details["surest_attack"]``
     the most significant attack. ``details["attacks"]`` contains all attacks, and
     ``details["level"]`` is "low", "medium" or "high". The maximum of many noisy numbers is positive
-    even if there is no leak. Therefore the baseline is the mean of the maximum if the training rows
-    are chosen at random among all real rows. The intervals of the attacks are simultaneous
-    (Bonferroni). The interval of the value ranges from the maximum of the lower bounds to the
-    maximum of the upper bounds. Attacks that are not possible, or that succeed on every holdout
-    row, are skipped.
+    even if there is no leak. Therefore, the training rows are chosen at random among all real rows
+    many times, and the baseline is the mean of the maximum over these choices. The intervals of the
+    attacks are simultaneous (Bonferroni). The interval of the value ranges from the maximum of the
+    lower bounds to the maximum of the upper bounds. Attacks that are not possible, or that succeed
+    on every holdout row, are skipped.
 
     The p-values `p_adjusted` are corrected for the number of attacks, and the smallest is the
     p-value of the result. Linkability and all inferences attack the same rows. They are tested
     together with the method of Westfall and Young, as in :class:`InferenceRiskAll`. This test and
-    the two tests of singling out have a Bonferroni correction for three tests. Therefore the number
-    of columns has little effect.
+    the two tests of singling out have a Bonferroni correction for three tests. The correction
+    therefore depends little on the number of columns.
 
     References
     ----------

@@ -127,12 +127,12 @@ class MembershipInference(Metric):
         the nearest synthetic row), "domias" (density of synthetic rows divided by the density of
         reference rows), "classifier" (of synthetic and reference rows) and "levatt" (edits to the
         nearest synthetic row, both written as text). A list specifies other attacks. If there are
-        several attacks, they are also blended (the mean rank of a row), the most significant attack
-        is reported, and its p-value is corrected for the choice. The other attacks are "distance"
-        (distance to the nearest synthetic row), "ratio" (of the distances to the nearest reference
-        row and to the nearest synthetic row), "monte_carlo" (number of synthetic rows within the
-        median distance), "knn_density" (distance to the k-th nearest synthetic row) and "eq1"
-        (density of synthetic rows).
+        several attacks, they are also combined into the attack "blend", whose score is the mean
+        rank of a row. The most significant attack is reported, and its p-value is corrected for
+        this choice. The other attacks are "distance" (distance to the nearest synthetic row),
+        "ratio" (of the distances to the nearest reference row and to the nearest synthetic row),
+        "monte_carlo" (number of synthetic rows within the median distance), "knn_density" (distance
+        to the k-th nearest synthetic row) and "eq1" (density of synthetic rows).
     reference : table, optional
         Population rows of the attacker that are not in the training or holdout data, for
         "distance_calibrated", "ratio", "domias" and "classifier". A fitted metric and its pickle
@@ -160,8 +160,10 @@ class MembershipInference(Metric):
     n_neighbors : int, default=5
         The k of "knn_density" and of ``density="knn"``.
     n_permutations : int, default=1999
-        Number of random labelings for the p-values of several attacks, of the rates, and of the
-        largest advantage. Fewer are drawn if many labelings reach the observed value.
+        Number of times that the labels "training" and "holdout" are assigned to the real rows at
+        random. These random labelings are used for the p-value if there are several attacks, and
+        for the p-values of `tpr_at_fpr` and `max_advantage` in the details. Fewer are drawn if many
+        labelings reach the observed value.
     max_rows : int or None, default=10_000
         Maximum number of rows per table that "domias", "eq1" and "classifier" score. A larger table
         is sampled (seeded). "levatt" scores a fifth of this number, and the other attacks score all
@@ -174,9 +176,9 @@ class MembershipInference(Metric):
     columns : None, int or list of str, default=None
         Columns to use (in space "gower"). None uses all columns, and an int the first *n*.
     text : "tfidf" or None, default="tfidf"
-        If "tfidf" in space "gower" without a choice of columns, "classifier" also uses text
-        columns, as frequent words weighted by their rarity (TF-IDF). The other attacks ignore texts
-        unless the transformer in `space` converts them to vectors.
+        With "tfidf", the attack "classifier" also uses text columns, as frequent words weighted by
+        their rarity (TF-IDF). This requires ``space="gower"`` and ``columns=None``. The other
+        attacks ignore texts unless the transformer in `space` converts them to vectors.
     random_state : int, default=0
         Seed of samples, halves, labels and estimators.
 
@@ -207,22 +209,24 @@ class MembershipInference(Metric):
     (training or holdout) are exchangeable given the release. The scores do not depend on the
     labels, because each half of the real rows is calibrated by the other half, regardless of
     membership. Therefore, the test is valid for any attack. Ties have mid-ranks. With several
-    attacks, the metric reports the AUC with the largest z-score under random labels. The p-value is
-    the fraction of random labelings for which the largest z-score of all attacks is at least the
-    observed one. Each labeling is applied to all attacks at once. If no random labeling reaches the
-    observed z-score, the Bonferroni p-value is used if it is smaller. With several attacks, the
-    interval is simultaneous (Bonferroni), and the largest z-score is above 0 on average even
-    without a leak. The baseline is the AUC of the reported attack at which its z-score equals this
-    average. For one attack, the baseline is 0.5.
+    attacks, each AUC is converted to a z-score with its mean and standard deviation under random
+    labels. The metric reports the AUC with the largest z-score. The p-value is the fraction of
+    random labelings for which the largest z-score of all attacks is at least the observed one. Each
+    labeling is applied to all attacks at once. If no random labeling reaches the observed z-score,
+    the Bonferroni p-value is used if it is smaller. With several attacks, the interval is
+    simultaneous (Bonferroni). Even without a leak, the largest of several z-scores is above 0 on
+    average. The baseline is this average, converted back to an AUC of the reported attack. For one
+    attack, the baseline is 0.5.
 
     "levatt" is designed for generators that repeat digits, as language models do. The distance of
     two rows is the number of characters that must be inserted, deleted or replaced between their
     texts. For example, 1234 is close to 12340 and 9234, although the numbers differ. A category
     counts as one character. Numbers are written with the decimals of the real data (at most six
     digits). Because scores are counts, ties are common, so the actual false positive rate may be
-    lower than allowed. With more than 50 columns or features of a transformer, "levatt" sums the
-    edits of the cells, so that the texts of each cell are compared with each other. In this case,
-    "classifier" uses half the number of trees and 32 bins.
+    lower than allowed. With more than 50 columns or features of a transformer, "levatt" does not
+    compare the texts of complete rows. Instead, it compares each cell with the cell in the same
+    column, and sums the edits over the columns. In this case, "classifier" uses half the number of
+    trees and 32 bins.
 
     A value below 0.5 does not indicate extra protection. A value of 0.5 indicates only that these
     attacks find nothing, and an attacker who knows the generator may find more. A release that
@@ -245,8 +249,8 @@ class MembershipInference(Metric):
     - `advantage`: the true minus the false positive rate at a threshold chosen on the other half,
       with Newcombe's interval and the p-value of Fisher's test. `max_advantage` is the largest
       difference on the evaluated rows themselves, which is expected to be above 0.
-    - `precision_at`: the fraction of members among the highest scores, for equal numbers of members
-      and others.
+    - `precision_at`: the fraction of training rows among the rows with the highest scores. The same
+      number of training and holdout rows is used, so that one half is expected by chance.
     - `abstaining`: the success of an attacker who guesses only for the most confident 1%, 2%, ...
       of the rows, with p-values that are valid for all fractions at once
       (``skeval.stats.excess_tests.abstaining_test``).

@@ -34,7 +34,7 @@ _NOTES = {
     "LongestCommonSubstring": "words of the longest common passage",
     "StylisticOutliers": "texts similar to an unusual text",
     "NominalMentions": "mentions of names",
-    "TextMembershipInference": "picks the training text of a pair",
+    "TextMembershipInference": "picks the training text from two",
     "SharedSubsequences": "passages unique to one sequence",
     "SharedHistoryShare": "rows shared by one subject",
     "SubjectCopies": "subjects with all their rows",

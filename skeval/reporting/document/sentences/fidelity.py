@@ -101,7 +101,7 @@ def loss_title(loss: PairLoss, is_loss: bool) -> Text:
 
 def loss_note(loss: PairLoss, reversed_order: Text) -> Text:
     """Return how to read the two tables, and combinations that few or no real rows have."""
-    template = "In % of rows with each {row}."
+    template = "For each {row}: % of rows by {column}."
     if not loss.is_of_row:
         template = "In % of all rows."
     what = compose(template, row=name(loss.rows.column), column=name(loss.columns.column))
@@ -125,7 +125,7 @@ def invention_sentence(loss: PairLoss) -> Text:
             share=whole_percent(loss.pair.invented_share),
         )
     return compose(
-        "Framed: in no real row. {share} of synthetic rows with {rows} {row} have "
+        "Framed cells have no real rows. {share} of synthetic rows with {rows} {row} have "
         "{columns} {column}.",
         share=whole_percent(share),
         rows=name(loss.rows.column),

@@ -22,7 +22,7 @@ QUESTIONS = {
     Question.COMPLETE: "Complete a whole {one}",
     Question.REFUTE: "Tell training from unseen {many} (audit)",
     Question.COPIES: "Copies of training rows or values",
-    Question.CLOSER: "Rows closer to training than to unseen",
+    Question.CLOSER: "Closer to training than to unseen rows",
 }
 _NOT_RUN = {
     NotRun.NO_HOLDOUT: "not run: no holdout",
@@ -53,7 +53,7 @@ def rows_note(privacy: PrivacyFindings) -> Text:
     if not privacy.is_alarm:
         return ()
     grades = f"small (below {MIN_MEDIUM:.0f} points), medium, severe (above {MAX_MEDIUM:.0f})"
-    return compose(f"Tests can share a row or cover several rows. Leaks: {grades}.")
+    return compose(f"Lines can share a test or combine several tests. Leaks: {grades}.")
 
 
 def answer_note(answer: Answer, noun: Noun) -> Text:
@@ -85,7 +85,7 @@ def _lead(answer: Answer, trial: Trial, noun: Noun) -> Text:
     if answer.question is Question.PICK_OUT:
         return compose(MODES.get(trial.mode, ""))
     if answer.question is Question.MEMBERSHIP:
-        return compose("picks the training {one} of a pair", one=noun.one)
+        return compose("picks the training {one} from two", one=noun.one)
     if answer.question is Question.GUESS and trial.column:
         if answer.n_trials > 1:
             return compose(
@@ -102,7 +102,7 @@ def _counts(trial: Trial) -> Text:
     if own is None:
         return ()
     if trial.question is Question.REFUTE:
-        return compose(f"{count(own.n_success)} of {count(own.n)} pairs (chance: 50%)")
+        return compose(f"{count(own.n_success)} of {count(own.n)} correct (chance: 50%)")
     is_mean = any(one is not None and _is_fraction(one.n_success) for one in (own, other))
     attempts = "" if trial.question is Question.GUESS else " attempts"
     text = f"{_n(own.n_success)} of {count(own.n)}{attempts}{' on average' if is_mean else ''}"
@@ -124,7 +124,7 @@ def _is_fraction(n: float) -> bool:
 def _copies_note(answer: Answer, trial: Trial) -> Text:
     if trial.is_weighted:
         of_columns = " of {columns}" if trial.columns else ""
-        what = f"values{of_columns} in the release, weighted by rarity"
+        what = f"values{of_columns} in the release (rare values count more)"
         return compose(what, columns=names(trial.columns, 1))
     if answer.copies is not None and answer.outcome is Outcome.COPIES:
         # the percentage of the row has another denominator than this count

@@ -53,7 +53,10 @@ def _steps_for_privacy(privacy: PrivacyFindings) -> Iterator[Text]:
             "**Remove the {n} copies** and fit the generator with more noise or less training.", n=n
         )
     elif privacy.is_alarm and not privacy.is_shifted:
-        yield compose("**Let the generator memorize less:** fewer steps, larger leaves or noise.")
+        yield compose(
+            "**Let the generator memorize less:** noise, fewer training steps or larger tree "
+            "leaves."
+        )
     if privacy.outcome is Outcome.NONE_FOUND and privacy.smallest_leaks:
         most = f"{100.0 * min(1.0, privacy.smallest_leaks[1]):.0f}"
         yield compose(

@@ -11,7 +11,6 @@ from skeval.reporting.document.findings import Findings
 from skeval.reporting.document.numbers import count, points, score, three_digits, whole_percent
 from skeval.reporting.document.outcomes import Outcome, Strength
 from skeval.reporting.document.privacy import PrivacyFindings
-from skeval.reporting.document.questions import WITHOUT_ATTACKER
 from skeval.reporting.document.sentences.fidelity import scale_label
 from skeval.reporting.document.spans import Text, compose, name, names, plain
 from skeval.utils.formatting import scoring_in_words, title_of
@@ -39,7 +38,7 @@ def privacy_tile(privacy: PrivacyFindings) -> tuple[Outcome, str, Text]:
             gap = f"medium leak: {gap}"
         copied = f"{count(privacy.copies[0].train.n)} copied rows" if privacy.copies else ""
         if not copied and any(one.is_significant and one.is_weighted for one in privacy.trials):
-            copied = "rare values leak"
+            copied = "copied rare values"
         elif not copied and privacy.is_counted:
             copied = _few_copies(privacy)
         return Outcome.LEAK, answer, compose("; ".join(filter(None, (gap, copied))))
@@ -65,15 +64,14 @@ def _few_copies(privacy: PrivacyFindings) -> str:
 
 
 def leak_size(privacy: PrivacyFindings) -> str:
-    """Return how many more of 100 attempts succeed on training records, by which it is graded."""
+    """Return the largest excess over unseen records in points, by which a leak is graded."""
     significant = (one for one in privacy.trials if one.is_significant and one.is_rate_of_records)
     largest = max(significant, key=lambda one: one.excess_of_records, default=None)
     if largest is None:
         return f"{privacy.n_significant} of {privacy.n_tests} tests"
-    what = "rows" if largest.question in WITHOUT_ATTACKER else "attempts"
     # a row of the most confident guesses has more points than all guesses have
     overall = " overall" if largest.rates_of_all is not None else ""
-    return f"{points(largest.excess_of_records)} of 100 {what}{overall}"
+    return f"{points(largest.excess_of_records)} points{overall}"
 
 
 _ANSWERS = {
@@ -101,7 +99,7 @@ def _fidelity_tile(fidelity: FidelityFindings) -> tuple[Outcome, str, Text]:
     return (
         outcome,
         _ANSWERS[outcome],
-        compose(f"{what} {deciding.value:.1f} of 100, unseen {deciding.unseen:.1f}"),
+        compose(f"{what} {deciding.value:.1f} of 100 (unseen: {deciding.unseen:.1f})"),
     )
 
 
