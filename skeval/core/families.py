@@ -73,8 +73,9 @@ class ClaimTested(Metric):
     ----------
     claimed_epsilon : float, optional
         Epsilon that the generator claims, for adding or removing one record. The summary then
-        states whether the matches contradict the claim, and ``details["verdict"]`` whether the
-        claim is violated.
+        states whether the matches contradict the claim. ``details["verdict"]`` is "violation" if
+        they do, "loose" if the lower bound of epsilon is below half of the claim, and "consistent"
+        otherwise.
     delta : float, default=0.0
         Delta of the claim and of the bounds in ``details["epsilon"]``, in [0, 1).
     """
@@ -142,7 +143,8 @@ class NeighborMetric(RowMetric):
     ----------
     space : "gower", "euclidean" or transformer, default="gower"
         Distance between rows. "gower" is the mean over the columns of a difference scaled to
-        [0, 1]. The other spaces use the Euclidean distance between rows of a matrix.
+        [0, 1]. In the other spaces, each row is encoded as a vector of numbers, and the distance is
+        Euclidean.
     columns : None, int or list of str, default=None
         Columns to use in space "gower". By default all columns. An int selects the first *n* of
         them, and a list selects columns by name.
@@ -202,8 +204,8 @@ class AccumulationMetric(NeighborMetric):
         "observed", a single distant row makes all other rows appear close.
     space : "gower", "euclidean" or transformer, default="gower"
         Distance between rows. "gower" is the mean over the columns of a difference scaled to
-        [0, 1]. The other spaces use the Euclidean distance between rows of a matrix. Spaces other
-        than "gower" require ``scale="observed"``.
+        [0, 1]. In the other spaces, each row is encoded as a vector of numbers, and the distance is
+        Euclidean. Spaces other than "gower" require ``scale="observed"``.
     """
 
     area: ClassVar[str]

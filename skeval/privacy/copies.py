@@ -60,8 +60,8 @@ class ExactMatchShare(CopyScreen, ClaimTested):
     An attacker compares the release with a register, cell by cell. If a synthetic row agrees with a
     record in every column, the generator may have copied this record. In tables with few distinct
     values, some rows agree without a leak. The comparison with the holdout shows how many more rows
-    agree than without a leak. The value is 0 if there are no copies and 1 if all rows are copies.
-    Lower is better.
+    agree than would agree without a leak. The value is 0 if there are no copies and 1 if all rows
+    are copies. Lower is better.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ class ExactMatchShare(CopyScreen, ClaimTested):
     contains, for each table, the fraction of rows that occur more than once, and ``alone`` the
     number of training rows without an equal row. If the training data contain duplicates, a
     generator without a leak may produce duplicates too. If the synthetic table contains more
-    duplicates than the training data, it repeats few rows.
+    duplicates than the training data, the generator repeats some rows too often.
 
     The ``fact`` reports copies even if the test is not significant. The fact contains the number of
     synthetic rows that are copies of training rows, the number of these that are unique in the
@@ -126,18 +126,20 @@ class ExactMatchShare(CopyScreen, ClaimTested):
     If all columns are compared, ``copies`` contains the number of unique training rows that occur
     in the release, and the largest number that is expected by chance, given how often real rows
     repeat. :meth:`skeval.SuiteResult.verdict` evaluates these numbers. If the number does not
-    exceed this maximum, the metric searches for changed copies. It compares the rows again and
-    skips some cells. The skipped cells are, in turn, one column, all missing cells, all cells that
-    are missing or whose value occurs in no real row, any one cell, and any two cells. ``copies``
-    lists such rows if there are more than expected by chance. It also lists a single training row
-    that the release repeats many times with different values in one column. In a table of few
-    columns, a small number of changed copies is not found, because different real rows also agree
-    in all columns but one or two. ``copies`` also lists columns in which the release often repeats
-    a value of a single training row. A column is listed if at most 1 of 20 releases of new rows
-    would repeat such a value this often in any column. Finally, ``copies`` contains the identifiers
-    of training records, that is, values of ID columns, and of categories that are nearly all
-    unique, such as names and e-mails. Counters and other values that can be guessed are not
-    identifiers. Numbers are identifiers if the schema declares their column as an ID column.
+    exceed this maximum, the metric searches for changed copies. It compares the rows several times
+    and skips some cells each time. First, it skips one column. Then it skips all missing cells, and
+    after this also all cells whose value occurs in no real row. Finally, it skips any one cell and
+    any two cells of a row. ``copies`` lists such rows if there are more than expected by chance. It
+    also lists a single training row that the release repeats many times with different values in
+    one column. In a table of few columns, a small number of changed copies is not found, because
+    different real rows also agree in all columns but one or two. ``copies`` also lists columns in
+    which the release often repeats a value of a single training row. A column is listed if such a
+    value is repeated so often that, without copying, at most 5% of releases would have such a
+    column. Finally, ``copies`` contains the number of identifiers of training records that occur in
+    the release. Identifiers are the values of ID columns, and of categorical columns in which
+    nearly all values are unique, such as names and e-mail addresses. Counters and other values that
+    can be guessed are not identifiers. Numbers are identifiers if the schema declares their column
+    as an ID column.
 
     With a holdout, ``details["epsilon"]`` contains lower bounds of the generator's epsilon at
     `delta` and 95% confidence, for one row more or less (``add_remove``) and for one exchanged row
@@ -146,7 +148,7 @@ class ExactMatchShare(CopyScreen, ClaimTested):
     many of these rows occur in the release and how many rows the table has. A bound of 0 does not
     show that epsilon is small.
 
-    The interval is Wilson's interval for the fraction in a table of many more rows from this
+    The interval is Wilson's interval for the fraction in a much larger table from the same
     generator. For the release itself, the value is exact. With "unique" and "multiset", the
     fraction depends on the number of rows, and the interval is approximate.
 

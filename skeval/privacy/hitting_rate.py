@@ -182,7 +182,7 @@ class NewRowShare(RowMetric, RelabelledTest):
     are equally likely. The difference is compared with the difference for random choices.
     Repetitions of a synthetic row do not count as additional evidence. For a row with many matches,
     only the nearest matches (16 or more) are used. This rarely changes the result. The interval is
-    Wilson's interval for the fraction in a table of many more rows from this generator.
+    Wilson's interval for the fraction in a much larger table from the same generator.
 
     References
     ----------

@@ -122,7 +122,7 @@ class NearDuplicateShare(CopyScreen):
     compared, the fraction near a holdout row (``to_holdout``), the difference of the two fractions,
     the mean of this difference over relabelings (``expected``, not 0 if the tables have unequal
     sizes) and its standard deviation over relabelings (``null_standard_error``). The interval is
-    Wilson's interval for the fraction in a table of many more rows from this generator.
+    Wilson's interval for the fraction in a much larger table from the same generator.
     ``train_duplicates`` and ``holdout_duplicates`` are the fractions of training and holdout rows
     that are near another row of the same table, as a measure of the repetitions in real tables.
 

@@ -148,7 +148,7 @@ class MetricSuite(FeatureNames, _BaseComposition):
     metrics_ : dict of str to Metric
         The fitted clones.
     skipped_ : dict of str to str
-        Skipped metrics with the reason, including the optional ones.
+        Reason for each skipped metric, including metrics that are skipped silently.
     context_ : Context
         Real tables.
 

@@ -27,9 +27,10 @@ class AnonymeterRisk(LargestRiskMetric):
     individual are linked, or an attribute of an individual is inferred. The metric attempts these
     attacks on the training data and on the holdout data, which the generator never saw, with
     :class:`SinglingOutRisk` in both modes, :class:`LinkabilityRisk` and :class:`InferenceRiskAll`.
-    A residual risk is the success on training rows in excess of the success on holdout rows. The
-    value is the largest residual risk of all attacks. It ranges from 0 (no excess) to 1 (an attack
-    always succeeds on training rows and not always on holdout rows). Lower is better.
+    The residual risk of an attack is ``(p - c) / (1 - c)``, or 0 if this is negative, where p and c
+    are its success rates on training and holdout rows. The value is the largest residual risk of
+    all attacks. It ranges from 0 (no excess) to 1 (an attack always succeeds on training rows and
+    not always on holdout rows). Lower is better.
 
     Parameters
     ----------

@@ -223,7 +223,8 @@ class ResidualRiskMetric(Metric):
         called high.
     ci_method : {"anonymeter", "katz"}, default="anonymeter"
         "anonymeter" computes the value and interval from the centers of Wilson intervals. "katz"
-        uses plain fractions, with the interval of Katz for a ratio of failures.
+        uses the observed success rates, with the interval of Katz for the ratio of the two failure
+        rates.
     reference : {"holdout", "baseline"}, default="holdout"
         The rate that a risk must exceed. "holdout" is the same attack on rows that the generator
         never saw. "baseline" is the success of random guesses, as in SynEval. In this case,

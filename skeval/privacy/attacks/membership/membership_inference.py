@@ -171,8 +171,9 @@ class MembershipInference(Metric):
         10,000 texts, or fewer if they are long.
     space : "gower", "euclidean" or transformer, default="gower"
         Distance between rows. "gower" is the mean over the columns of a difference scaled to
-        [0, 1]. The other spaces use the Euclidean distance between rows of a matrix. Densities and
-        the classifier use standardized and one-hot columns, or the matrix of the transformer.
+        [0, 1]. In the other spaces, each row is encoded as a vector of numbers, and the distance is
+        Euclidean. Densities and the classifier use standardized and one-hot columns, or the matrix
+        of the transformer.
     columns : None, int or list of str, default=None
         Columns to use (in space "gower"). None uses all columns, and an int the first *n*.
     text : "tfidf" or None, default="tfidf"

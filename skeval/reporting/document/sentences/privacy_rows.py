@@ -53,7 +53,7 @@ def rows_note(privacy: PrivacyFindings) -> Text:
     if not privacy.is_alarm:
         return ()
     grades = f"small (below {MIN_MEDIUM:.0f} points), medium, severe (above {MAX_MEDIUM:.0f})"
-    return compose(f"Lines can share a test or combine several tests. Leaks: {grades}.")
+    return compose(f"One line can cover several tests, and vice versa. Leaks: {grades}.")
 
 
 def answer_note(answer: Answer, noun: Noun) -> Text:
@@ -72,7 +72,7 @@ def _note_without_table(answer: Answer, trial: Trial, noun: Noun) -> Text:
         return compose(title_of(trial.metric) if trial.metric else trial.result)
     counted = _counts(trial)
     if answer.question is Question.COPIES:
-        return _copies_note(answer, trial)
+        return _copies_note(answer, trial, noun)
     lead = _lead(answer, trial, noun)
     if not counted:
         return lead
@@ -121,11 +121,14 @@ def _is_fraction(n: float) -> bool:
     return n != round(n) and n < _MIN_ROUNDED
 
 
-def _copies_note(answer: Answer, trial: Trial) -> Text:
+def _copies_note(answer: Answer, trial: Trial, noun: Noun) -> Text:
     if trial.is_weighted:
         of_columns = " of {columns}" if trial.columns else ""
         what = f"values{of_columns} in the release (rare values count more)"
-        return compose(what, columns=names(trial.columns, 1))
+        if trial.columns and trial.mode != "copied cell":  # whose rate is of synthetic rows
+            be = "is" if len(trial.columns) == 1 else "are"
+            what = f"{{many}} whose {{columns}} {be} released (rare values count more)"
+        return compose(what, columns=names(trial.columns, 1), many=noun.many)
     if answer.copies is not None and answer.outcome is Outcome.COPIES:
         # the percentage of the row has another denominator than this count
         percentage = "; %: of synthetic rows" if trial.has_tested_numbers else ""
