@@ -21,9 +21,7 @@ def render(
         bool, typer.Option("--short", help="Include only page 1, all numbers and the provenance.")
     ] = False,
 ) -> None:
-    """Write a report from saved scores or from an existing PDF report.
-
-    The tables are not needed.
+    """Write a report from saved scores or an existing PDF report, without the tables.
 
     The title and other settings of a PDF report are kept unless options override them.
     """

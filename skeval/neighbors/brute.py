@@ -37,11 +37,9 @@ class BruteIndex:
     def nearest(
         self, queries: Encoded, n_neighbors: int, own: Ints, limits: Floats, n_jobs: int | None
     ) -> tuple[Floats, Ints]:
-        """Return the sums and the indices of the nearest rows.
-
-        The row `own` of a query is skipped, and -1 skips no row. If no row is within the limit of a
-        query, the sum is infinite and the index is -1.
-        """
+        """Return the sums and the indices of the nearest rows."""
+        # The row `own` of a query is skipped, and -1 skips no row. If no row is within the limit of
+        # a query, the sum is infinite and the index is -1.
         parts = run_chunks(
             _nearest_chunk, np.arange(queries.n_rows), self, queries, n_neighbors, own, limits,
             n_jobs=n_jobs, tile=N_QUERIES,

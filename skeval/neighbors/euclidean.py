@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_array
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 MAX_TREE_COLUMNS = 6  # with more columns, a tree visits most rows
+MAX_TREE_VALUE = 1e150  # the squares of larger values overflow, which a tree rejects
 ROUNDED = 1e-13  # error of the squared distances of a tree, relative to the squared extent
 ROUNDING = 2.0**-24  # of a float32, relative
 TINY = 1e-35  # more than the squares that are lost because they are too small for a float32
@@ -45,7 +46,9 @@ class EuclideanNeighbors:
         own = np.full(len(queries), -1) if exclude is None else exclude
         k = min(k, len(self._rows) - (exclude is not None))
         distances, places = np.empty((len(queries), k)), np.empty((len(queries), k), dtype=np.int64)
-        search = self._around if self._tree is not None else self._products
+        extent = max(np.abs(queries).max(initial=0.0), np.abs(self._rows).max())
+        has_tree = self._tree is not None and extent <= MAX_TREE_VALUE
+        search = self._around if has_tree else self._products
         for block, query, row in search(queries, own, k):
             squares = self._squares(queries[block], query, row)
             order = np.lexsort((row, squares, query))
@@ -59,7 +62,8 @@ class EuclideanNeighbors:
         squares = np.empty(len(query))
         for start in range(0, len(query), MAX_CHECKED):
             part = slice(start, start + MAX_CHECKED)
-            squares[part] = ((queries[query[part]] - self._rows[row[part]]) ** 2).sum(axis=1)
+            with np.errstate(over="ignore"):  # then the distance is infinite
+                squares[part] = ((queries[query[part]] - self._rows[row[part]]) ** 2).sum(axis=1)
         return squares
 
     def _n_together(self) -> int:
@@ -96,7 +100,7 @@ class EuclideanNeighbors:
         center = np.median(self._rows, axis=0)
         # large numbers are divided by a power of two, which does not change any digit
         scale = 2.0 ** -np.ceil(np.log2(max(np.abs(self._rows - center).max(), 1.0)))
-        size = max(1, min(MAX_GROUP, n_rows // (4 * k)))
+        size = max(1, min(MAX_GROUP, n_rows // max(1, 4 * k)))
         n_groups = -(-n_rows // size)
         factors = np.zeros((n_columns + 1, size * n_groups), dtype=np.float32)
         centered = (self._rows - center) * scale

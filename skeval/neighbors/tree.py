@@ -47,11 +47,9 @@ class TreeIndex:
     def nearest(
         self, queries: Encoded, n_neighbors: int, own: Ints, limits: Floats, n_jobs: int | None
     ) -> tuple[Floats, Ints]:
-        """Return the sums and the indices of the nearest rows.
-
-        The row `own` of a query is skipped, and -1 skips no row. If no row is within the limit of a
-        query, the sum is infinite and the index is -1.
-        """
+        """Return the sums and the indices of the nearest rows."""
+        # The row `own` of a query is skipped, and -1 skips no row. If no row is within the limit of
+        # a query, the sum is infinite and the index is -1.
         numbers, codes, order = self._sort_queries(queries)
         search = (numbers, codes, own, np.minimum(limits, MISSING), n_neighbors)
         leaves = self._leaves_for(order, *search)

@@ -158,11 +158,9 @@ def _codes_of(frame: Any, cuts: Mapping[str, Cells | None]) -> list[np.ndarray]:
 def distinct_rows(
     context: Context, role: str, columns: tuple[str, ...], n_bins: BinChoice, neutral: bool = False
 ) -> tuple[dict[str, np.ndarray], np.ndarray] | None:
-    """Return the codes of distinct rows by column, and the number of rows with each.
-
-    The result is None if rows are coded individually, see
-    :func:`~skeval.steps.distinct_rows.count_codes`.
-    """
+    """Return the codes of distinct rows by column, and the number of rows with each."""
+    # The result is None if rows are coded individually, see
+    # :func:`~skeval.steps.distinct_rows.count_codes`.
     cuts = {name: _bins_of_column(context, name, n_bins, neutral) for name in columns}
     found = count_codes(context, role, columns, partial(_codes_of, cuts=cuts))
     return None if found is None else (dict(zip(columns, found[0], strict=True)), found[1])

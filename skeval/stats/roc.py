@@ -45,11 +45,9 @@ class Curve:
         return self.true_positives / self.n_positives
 
     def band(self, at: np.ndarray, confidence: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-        """Return the intervals of Clopper and Pearson of the true positive rates at some points.
-
-        Each interval is for a single rate, at a threshold that does not depend on the positive
-        rows.
-        """
+        """Return the intervals of Clopper and Pearson of the true positive rates at some points."""
+        # Each interval is for a single rate, at a threshold that does not depend on the positive
+        # rows.
         k = self.true_positives[at]
         n, tail = self.n_positives, (1.0 - confidence) / 2.0
         low = np.where(k > 0, betaincinv(np.maximum(k, 1), n - k + 1, tail), 0.0)
@@ -230,11 +228,9 @@ class Areas:
         return cls(ranks, strata, mean, np.sqrt(variance), m * n, m)
 
     def deviations(self, labels: np.ndarray) -> np.ndarray:
-        """Return how far each AUC is above its mean, in standard deviations.
-
-        Labels have shape (n_rows, n), and the result has shape (n_scores, n). It is 0 if all rows
-        are tied.
-        """
+        """Return how far each AUC is above its mean, in standard deviations."""
+        # Labels have shape (n_rows, n), and the result has shape (n_scores, n). It is 0 if all rows
+        # are tied.
         scale = np.where(self.spread > _MIN_SPREAD, self.spread, np.inf)
         return np.asarray((self.ranks.T @ labels - self.mean[:, None]) / scale[:, None])
 
@@ -370,11 +366,9 @@ def auc_p_value(
 
 
 def placements(scores: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return for each score the fraction of the others that it exceeds, with ties as one half.
-
-    The fraction is 0 if there are no others. If both are ranks, that is integers from 0 on, they
-    are counted, which is faster than sorting.
-    """
+    """Return for each score the fraction of the others that it exceeds, with ties as one half."""
+    # The fraction is 0 if there are no others. If both are ranks, that is integers from 0 on, they
+    # are counted, which is faster than sorting.
     if scores.dtype.kind == others.dtype.kind == "i":
         n_ranks = 1 + max(scores.max(initial=0), others.max(initial=0))
         up_to_rank = np.cumsum(np.bincount(others, minlength=n_ranks))

@@ -420,11 +420,9 @@ def _secret(path: Path) -> bytes:
 def texts_in_numbers(
     context: Context, reading: Reading, names: tuple[str, str], most: float
 ) -> dict[str, Any]:
-    """Return the recognizer, the numbers of texts, and the numbers that SynEval prints.
-
-    `names` are the names that SynEval uses for a number and a density. Above the density `most`,
-    the risk is high.
-    """
+    """Return the recognizer, the numbers of texts, and the numbers that SynEval prints."""
+    # `names` are the names that SynEval uses for a number and a density. Above the density `most`,
+    # the risk is high.
     by_role = {role: mentions(context, reading, role) for role in _ROLES if role in context}
     pairs = {role: typed_entities(found) for role, found in by_role.items()}
     original = pairs["train"]

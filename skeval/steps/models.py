@@ -141,11 +141,9 @@ def out_of_fold(
     n_folds: int,
     seed: int,
 ) -> Predictions:
-    """Return out-of-fold predictions for all rows of a table.
-
-    Synthetic rows that are added to the training data are in the training rows of every fold and
-    are not predicted.
-    """
+    """Return out-of-fold predictions for all rows of a table."""
+    # Synthetic rows that are added to the training data are in the training rows of every fold and
+    # are not predicted.
     from sklearn.model_selection import KFold, StratifiedKFold
 
     rows = rows_of_role(context, training.rows.role, question)

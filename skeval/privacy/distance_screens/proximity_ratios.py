@@ -122,11 +122,9 @@ def proximity_bootstrap(
     n_bootstrap: int,
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return bootstrap replicates of the synthetic and the real fraction in the tail.
-
-    Rows are resampled together with both of their ratios. Each replicate estimates the threshold
-    again.
-    """
+    """Return bootstrap replicates of the synthetic and the real fraction in the tail."""
+    # Rows are resampled together with both of their ratios. Each replicate estimates the threshold
+    # again.
     n = to_real.size
     by_real, by_synthetic = (np.argsort(x, kind="stable") for x in (to_real, to_synthetic))
     real, synthetic = to_real[by_real], to_synthetic[by_synthetic]

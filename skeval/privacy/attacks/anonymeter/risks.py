@@ -531,11 +531,9 @@ def index_over(context: Context, columns: ColumnChoice, rows: np.ndarray) -> Ind
 
 
 def n_targets(context: Context, n_attacks: int | None) -> int:
-    """Return the number of attacked rows in each table, limited by the smaller table.
-
-    Unequal numbers would cause a spurious risk, because the Wilson center of fewer attacks is
-    closer to 1/2.
-    """
+    """Return the number of attacked rows in each table, limited by the smaller table."""
+    # Unequal numbers would cause a spurious risk, because the Wilson center of fewer attacks is
+    # closer to 1/2.
     fewest = min(context.n_rows("train"), context.n_rows("holdout"))
     return fewest if n_attacks is None else min(n_attacks, fewest)
 

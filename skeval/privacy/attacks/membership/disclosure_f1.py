@@ -246,11 +246,9 @@ def relative_f1(f1: float, share: float) -> float:
 
 
 def best_threshold(scores: MemberScores, share: float) -> float:
-    """Return the smallest distance with the best F1 score.
-
-    Distances are rounded up to three digits. The result is infinite if no distance is better than
-    classifying every row as a member.
-    """
+    """Return the smallest distance with the best F1 score."""
+    # Distances are rounded up to three digits. The result is infinite if no distance is better than
+    # classifying every row as a member.
     near, other = -scores.members, -scores.others
     candidates = np.unique([_round_up(distance) for distance in (*near, *other)])
     tpr, fpr = (

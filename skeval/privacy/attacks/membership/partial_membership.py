@@ -462,11 +462,9 @@ def _most_similar(
     is_nominal: np.ndarray,
     chosen: np.ndarray,
 ) -> Iterator[np.ndarray]:
-    """Yield for each column the real row that is most similar to each synthetic row without it.
-
-    The differences between numbers are divided by the scale and capped at 1. If the scale is 0, the
-    difference is 0 or 1.
-    """
+    """Yield for each column the real row that is most similar to each synthetic row without it."""
+    # The differences between numbers are divided by the scale and capped at 1. If the scale is 0,
+    # the difference is 0 or 1.
     search = MixedNearestNeighbors(scale[chosen], is_nominal[chosen]).fit(real[:, chosen])
     _, candidates = search.kneighbors(synthetic[:, chosen], min(_N_CANDIDATES, len(real)))
     differences = {

@@ -147,11 +147,9 @@ def precisions(context: Context, scores: MemberScores, seed: int) -> list[dict[s
 
 
 def surest(scores: MemberScores, seed: int) -> dict[str, Any]:
-    """Return the number of correct most confident guesses, with a test over all fractions.
-
-    Each guess is that a row is a training row. The expected `precision` under the null hypothesis
-    is the fraction of training rows.
-    """
+    """Return the number of correct most confident guesses, with a test over all fractions."""
+    # Each guess is that a row is a training row. The expected `precision` under the null hypothesis
+    # is the fraction of training rows.
     n = scores.members.size
     pooled = np.concatenate([scores.members, scores.others])
     found = abstaining_test(np.ones(pooled.size), pooled, n, seed=seed)
