@@ -25,6 +25,8 @@ _EMAIL = re.compile(r"[^\s@<>,;:\"'()]+@[^\s@<>,;:\"'()]+")
 _AT, _DOT = (re.compile(rf"\s*[\[({{]\s*{word}\s*[\])}}]\s*") for word in ("at", "dot"))
 # the same without brackets, where only a domain with a dot shows that "at" is a sign
 _SAID_DOT, _SAID_AT = re.compile(r"(?<=\w)\s+dot\s+(?=\w)"), re.compile(r"\s+at\s+(?=[^\s@]+\.\w)")
+_SPACES = re.compile(r"\s+")
+_NO_CHARACTER = re.compile(r"&#\d{1000,}")  # Python reads no number of that many digits
 _PHONE = re.compile(r"\s*\+?[\d\s().\-/]{7,}")
 _PHONE_DIGITS = (7, 13)
 _NAME_WORDS = (2, 5)
@@ -111,6 +113,8 @@ def emails_in(plain: str) -> list[str]:
 
 
 def _with_signs(plain: str) -> str:
+    # otherwise the time would grow with the square of the length of a padded cell
+    plain = _SPACES.sub(" ", plain)
     plain = _DOT.sub(".", _AT.sub("@", plain))
     dotted = _SAID_DOT.sub(".", plain)
     return plain if dotted == plain else _SAID_AT.sub("@", dotted)
@@ -118,7 +122,8 @@ def _with_signs(plain: str) -> str:
 
 def decode_parts(text: str) -> Iterator[str]:
     """Yield the texts that a cell encodes in base64, base32, hexadecimal digits, a URL or HTML."""
-    yield from dict.fromkeys(one for one in (unquote(text), html.unescape(text)) if one != text)
+    in_html = html.unescape(_NO_CHARACTER.sub("", text))
+    yield from dict.fromkeys(one for one in (unquote(text), in_html) if one != text)
     for token in _ENCODED.findall(text):
         for decode in (_from_base64, _from_base32, bytes.fromhex):
             try:

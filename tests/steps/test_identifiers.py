@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import random
+import time
 import uuid
 from urllib.parse import quote
 
@@ -15,6 +16,7 @@ from skeval import Context, SuiteResult
 from skeval.datasets import make_mixed
 from skeval.privacy import ExactMatchShare
 from skeval.steps.identifiers import identifier_copies, possible_values
+from skeval.steps.normal_forms import decode_parts, emails_in
 
 N = 300
 TABLES = [make_mixed(N, random_state=seed) for seed in range(3)]
@@ -150,6 +152,17 @@ def test_missing_identifiers():
 
 def test_long_values_overflow_nothing():
     assert possible_values(np.array(["a" * 500, "b" * 400], dtype=object)) == 2.0**64
+
+
+def test_a_number_in_html_may_have_any_number_of_digits():
+    assert len(list(decode_parts(f"&#{'9' * 5000};"))) <= 2
+    assert [*decode_parts("ann&#64;mail.org")] == ["ann@mail.org"]
+
+
+def test_time_to_read_a_padded_cell_grows_with_its_length():
+    start = time.process_time()
+    assert emails_in(f"ann (at) mail dot org{' ' * 20_000}x") == ["ann"]
+    assert time.process_time() - start < 1.0
 
 
 # ------------------------------------------------------- identifiers in another notation or place
