@@ -27,7 +27,7 @@ _AT, _DOT = (re.compile(rf"\s*[\[({{]\s*{word}\s*[\])}}]\s*") for word in ("at",
 _SAID_DOT, _SAID_AT = re.compile(r"(?<=\w)\s+dot\s+(?=\w)"), re.compile(r"\s+at\s+(?=[^\s@]+\.\w)")
 _SPACES = re.compile(r"\s+")
 _NO_CHARACTER = re.compile(r"&#\d{1000,}")  # Python reads no number of that many digits
-_PHONE = re.compile(r"\s*\+?[\d\s().\-/]{7,}")
+_PHONE = re.compile(r"\s*+\+?[\d\s().\-/]{7,}+")  # each part is read once, also in much padding
 _PHONE_DIGITS = (7, 13)
 _NAME_WORDS = (2, 5)
 _NAME = re.compile(r"[^\W\d_]+\.?(?:[\s,'\-]+[^\W\d_]+\.?)+")

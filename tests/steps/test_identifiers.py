@@ -16,7 +16,7 @@ from skeval import Context, SuiteResult
 from skeval.datasets import make_mixed
 from skeval.privacy import ExactMatchShare
 from skeval.steps.identifiers import identifier_copies, possible_values
-from skeval.steps.normal_forms import decode_parts, emails_in
+from skeval.steps.normal_forms import decode_parts, emails_in, form_of
 
 N = 300
 TABLES = [make_mixed(N, random_state=seed) for seed in range(3)]
@@ -162,6 +162,7 @@ def test_a_number_in_html_may_have_any_number_of_digits():
 def test_time_to_read_a_padded_cell_grows_with_its_length():
     start = time.process_time()
     assert emails_in(f"ann (at) mail dot org{' ' * 20_000}x") == ["ann"]
+    assert form_of([f"{' ' * 20_000}x"]) == "code"
     assert time.process_time() - start < 1.0
 
 
