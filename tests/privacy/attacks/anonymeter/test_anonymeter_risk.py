@@ -168,7 +168,7 @@ def test_what_all_residual_risks_share_is_declared_once(kind):
 
 def test_a_member_says_of_a_shared_parameter_what_its_nearest_base_does():
     assert "and of an estimator without a seed" in InferenceRiskAll.__doc__
-    assert "Number of predicates, and of attacked rows" in AnonymeterRisk.__doc__
+    assert "Number of predicates for singling out" in AnonymeterRisk.__doc__
 
 
 @pytest.mark.calibration
