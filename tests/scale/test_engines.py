@@ -29,6 +29,7 @@ from skeval.neighbors.mixed import MixedNearestNeighbors
 from skeval.privacy import (
     NNDR,
     DCROverfittingProtection,
+    DCRShare,
     ExactMatchShare,
     ShadowMembershipInference,
 )
@@ -275,7 +276,12 @@ def task_states(dask_scheduler):
 def measured():
     train, holdout, synthetic = (make_mixed(400, random_state=seed) for seed in range(3))
     suite = MetricSuite(
-        [("dcr", DCROverfittingProtection()), ("nndr", NNDR()), ("matches", ExactMatchShare())],
+        [
+            ("dcr", DCROverfittingProtection()),
+            ("dcr_of_some", DCRShare(columns=3)),  # whose rows tie
+            ("nndr", NNDR()),
+            ("matches", ExactMatchShare()),
+        ],
         n_jobs=2,
     ).fit(train, holdout)
     attack = ShadowMembershipInference(
