@@ -133,13 +133,13 @@ class ExactMatchShare(CopyScreen, ClaimTested):
     also lists a single training row that the release repeats many times with different values in
     one column. In a table of few columns, a small number of changed copies is not found, because
     different real rows also agree in all columns but one or two. ``copies`` also lists columns in
-    which the release often repeats a value of a single training row. A column is listed if such a
-    value is repeated so often that, without copying, at most 5% of releases would have such a
-    column. Finally, ``copies`` contains the number of identifiers of training records that occur in
-    the release. Identifiers are the values of ID columns, and of categorical columns in which
-    nearly all values are unique, such as names and e-mail addresses. Counters and other values that
-    can be guessed are not identifiers. Numbers are identifiers if the schema declares their column
-    as an ID column.
+    which the release often repeats a value of a single training row. A column is listed if this
+    number of repetitions is improbable without copying. In this case, the probability that any
+    column of a release reaches the number is at most 5%. Finally, ``copies`` contains the number of
+    identifiers of training records that occur in the release. Identifiers are the values of ID
+    columns, and of categorical columns in which nearly all values are unique, such as names and
+    e-mail addresses. Counters and other values that can be guessed are not identifiers. Numbers are
+    identifiers if the schema declares their column as an ID column.
 
     With a holdout, ``details["epsilon"]`` contains lower bounds of the generator's epsilon at
     `delta` and 95% confidence, for one row more or less (``add_remove``) and for one exchanged row

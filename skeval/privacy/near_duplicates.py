@@ -50,12 +50,14 @@ class NearDuplicateShare(CopyScreen):
         it is the 1st percentile of the distances of training rows to their nearest other training
         row.
     space : "gower", "euclidean" or transformer, default="gower"
-        Distance between rows: the mean over columns of differences between 0 and 1, or the
-        Euclidean distance of a matrix.
+        Distance between rows. "gower" is the mean over the columns of a difference scaled to
+        [0, 1]. In the other spaces, each row is encoded as a vector of numbers, and the distance is
+        Euclidean.
     columns : None, int or list of str, default=None
         Columns to compare. None uses all columns except IDs, including free text. An int uses the
-        first columns, and a list the named ones. Columns that can be measured define the distance
-        (they can be chosen in space "gower" only), and text columns are compared by their words.
+        first columns, and a list the named ones. Text columns are compared by their words, and the
+        distance uses the other columns. In spaces other than "gower", selecting a part of these
+        other columns raises an error.
     text : float, default=0.9
         Minimum similarity of the texts of a near duplicate, in every text column, in [0, 1]. 0
         ignores texts. It has no effect on a table without text columns.
@@ -88,35 +90,39 @@ class NearDuplicateShare(CopyScreen):
     length of the longer text (one in ten by default). In a table of texts and IDs only, only the
     texts are compared.
 
-    The percentile behind "loo-q01" is an order statistic, the smallest distance that at least 1% of
-    the real rows do not exceed. The distances are measured to a table of the size of the training
-    data, because rows of a smaller table are more distant from each other. Synthetic and holdout
-    rows search the same training data. The baseline is the fraction of holdout rows that are near
-    duplicates of training rows. If `tau` comes from the holdout and there are no texts, the
-    baseline is about 1% by construction. If the test is significant at 5% before the correction for
-    other tests, a ``fact`` reports the numbers of synthetic rows near training rows and near
-    holdout rows. If the tables have unequal sizes, the number near holdout rows is replaced by two
-    numbers. The first is the number near training rows that is expected by chance. The second is
-    the number of holdout rows near training rows, scaled to the number of synthetic rows.
+    The percentile behind "loo-q01" is one of the observed distances and is not interpolated. It is
+    the smallest distance for which at least 1% of the distances are equal or smaller. The distances
+    are measured to a table of the size of the training data, because rows of a smaller table are
+    more distant from each other. Synthetic and holdout rows search the same training data. The
+    baseline is the fraction of holdout rows that are near duplicates of training rows. If `tau`
+    comes from the holdout and there are no texts, the baseline is about 1% by construction. If the
+    test is significant at 5% before the correction for other tests, a ``fact`` reports the numbers
+    of synthetic rows near training rows and near holdout rows. If the tables have unequal sizes,
+    the number near holdout rows is replaced by two numbers. The first is the number near training
+    rows that is expected by chance. The second is the number of holdout rows near training rows,
+    scaled to the number of synthetic rows.
 
     The p-value is one-sided. If the generator memorized nothing, the synthetic rows do not depend
     on which real rows were training rows, so all choices of the training rows among the real rows
-    are equally likely. The difference is compared with the difference for random choices.
-    Repetitions of a synthetic row do not count as additional evidence. If the holdout is much
-    smaller than the training data, a few near rows are not evidence, because they would be training
-    rows in most choices. For a row near many real rows, only about 16 of them are used, which
-    rarely changes the result.
+    are equally likely. The test statistic is the fraction of synthetic rows near a training row
+    minus the fraction near a holdout row. It is compared with its values for random choices of the
+    training rows. Repetitions of a synthetic row do not count as additional evidence. If the
+    holdout is much smaller than the training data, a few training rows near synthetic rows are not
+    evidence of a leak, because most random choices also contain these rows as training rows. For a
+    synthetic row near many real rows, only about 16 of them are used, which rarely changes the
+    result.
 
     If all columns are compared in space "gower", a second rule also searches for near copies, but
     finds only some of the near copies. A synthetic row is a near copy of a training row if its
     distance to this training row is at most 1/16 of the distance between the training row and any
-    other real row. The rule computes a bound for the number of training rows with a near copy from
-    pairs of real rows and from the near copies of holdout rows. Without a leak, the number exceeds
-    this bound with a probability of 1%. If the bound is exceeded, the verdict reports that copies
-    were found. The verdict reports the same if ten or more synthetic rows are near copies of one
-    training row, and their number is more than three times the number for any holdout row. If the
-    synthetic rows are nearly all close to each other, the verdict is inconclusive because there are
-    too few different rows. This rule does not use texts.
+    other real row. The rule counts the training rows with a near copy and compares this number with
+    an upper bound. The bound is computed from the number of pairs of real rows that are as close as
+    a near copy, and from the number of holdout rows with a near copy. Without a leak, the number
+    exceeds this bound with a probability of 1%. If the bound is exceeded, the verdict reports that
+    copies were found. The verdict reports the same if ten or more synthetic rows are near copies of
+    one training row, and their number is more than three times the number for any holdout row. If
+    the synthetic rows are nearly all close to each other, the verdict is inconclusive because there
+    are too few different rows. This rule does not use texts.
 
     ``details`` contains ``tau`` (nan if only texts are compared), the number of ``text_columns``
     compared, the fraction near a holdout row (``to_holdout``), the difference of the two fractions,

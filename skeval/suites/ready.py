@@ -105,7 +105,8 @@ def make_suite(
     check_holdout : bool, default=True
         Whether fit checks if train and holdout can be distinguished. See :class:`MetricSuite`.
     space : "gower", "euclidean" or transformer, optional
-        Space of all metrics that use one. See :class:`MetricSuite`.
+        Space in which all metrics with a parameter `space` compute their distances between rows.
+        See :class:`MetricSuite`.
     groups : str, optional
         Column that identifies rows that belong together. See :class:`MetricSuite`.
 

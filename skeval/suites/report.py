@@ -164,9 +164,10 @@ def report(
     n_max_train, n_max_test : int or mapping of str to int, optional
         Maximum numbers of training and holdout rows, which are sampled at random. With several
         tables, one number applies to each table. To set the number by table, pass a mapping of
-        table names to numbers. Metrics that evaluate only one of the tables also use at most
-        n_max_train of its synthetic rows. The default for several tables is 5,000 training, holdout
-        and synthetic rows. Keys, links and subjects are evaluated on all rows.
+        table names to numbers. With several tables, the metrics that evaluate each table separately
+        also use at most `n_max_train` synthetic rows per table. The default for several tables is
+        5,000 training, holdout and synthetic rows. Keys, links and subjects are evaluated on all
+        rows.
     schema : TableSchema, RelationalSchema, mapping, SDV's Metadata or "accept", optional
         Types of the columns by name. Other types are inferred from the training data. With
         "accept", integers with three to twelve distinct values are treated as categories. With

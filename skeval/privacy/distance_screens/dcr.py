@@ -191,10 +191,10 @@ class DCROverfittingProtection(TrainShareScreen):
     Parameters
     ----------
     chance : {"sizes", "half"}, default="sizes"
-        Fraction of synthetic rows closer to the training data for which the score is 1. "sizes"
-        uses the fraction expected by chance for the sizes of the tables. "half" uses one half for
-        any sizes, as SDMetrics does. With ``ties="holdout"`` and ``scale="reference"`` the score
-        equals the score of SDMetrics.
+        The score is 1 if at most this fraction of the synthetic rows is closer to the training
+        data. "sizes" uses the fraction expected by chance for the sizes of the tables. "half" uses
+        one half for any sizes, as SDMetrics does. With ``ties="holdout"`` and
+        ``scale="reference"`` the score equals the score of SDMetrics.
     random_state : int, default=0
         Seed of the draws.
 

@@ -127,7 +127,7 @@ def _copies_note(answer: Answer, trial: Trial, noun: Noun) -> Text:
         what = f"values{of_columns} in the release (rare values count more)"
         if trial.columns and trial.mode != "copied cell":  # whose rate is of synthetic rows
             be = "is" if len(trial.columns) == 1 else "are"
-            what = f"{{many}} whose {{columns}} {be} released (rare values count more)"
+            what = f"{{many}} whose {{columns}} {be} in synthetic rows (rare values count more)"
         return compose(what, columns=names(trial.columns, 1), many=noun.many)
     if answer.copies is not None and answer.outcome is Outcome.COPIES:
         # the percentage of the row has another denominator than this count
