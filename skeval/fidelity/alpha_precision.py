@@ -47,9 +47,10 @@ class AlphaPrecisionBetaRecall(TwoSided):
     center : {"mean", "median"}, default="mean"
         Center of a table, computed for each column.
     space : "gower", "euclidean" or transformer, default="gower"
-        Space of the nearest neighbors, which is the mean of capped differences over the columns, or
-        the Euclidean distance of a matrix. A center requires a mean. Therefore "gower" uses the
-        centers of "euclidean" and the Euclidean distances to them.
+        Distance to the nearest neighbors. "gower" is the mean of capped differences over the
+        columns. In the other spaces, each row is encoded as a vector of numbers, and the distance
+        is Euclidean. A center requires a mean. Therefore, "gower" uses the centers of "euclidean"
+        and the Euclidean distances to them.
     strict : bool, default=False
         Whether a synthetic row at exactly the distance of that neighbor is too far to cover.
 

@@ -43,7 +43,8 @@ class TwoSided(Metric):
     k : int, default=3
         Rank of the nearest neighbor that determines the scale of distances.
     space : "gower", "euclidean" or transformer, default="gower"
-        Mean of capped differences over the columns ("gower"), or Euclidean distance of a matrix.
+        Distance between rows. "gower" is the mean of capped differences over the columns. In the
+        other spaces, each row is encoded as a vector of numbers, and the distance is Euclidean.
     columns : None, int or list of str, default=None
         Columns for the distances (in space "gower").
     max_rows : int or None, default=None

@@ -243,9 +243,10 @@ class DCROverfittingProtection(TrainShareScreen):
     divided evenly. The baseline is the mean score under this null hypothesis. The baseline is below
     1 because the score is clipped at 1. The standard error counts real rows and not synthetic rows,
     because many synthetic rows around one real row are one piece of evidence. The p-value uses the
-    normal approximation. If :math:`\sum_j a_j^2` exceeds 0.01, most synthetic rows are close to few
-    real rows, and the fraction is compared with random choices instead. ``scale="reference"`` has
-    no null distribution and no interval.
+    normal approximation. If :math:`\sum_j a_j^2` exceeds 0.01, for example because a single real
+    row is the nearest row of more than 10% of the synthetic rows, the approximation is poor. The
+    fraction is then compared with random choices instead. ``scale="reference"`` has no null
+    distribution and no interval.
 
     ``details["closer_to_training"]`` and ``details["closer_to_holdout"]`` are the two fractions of
     the SDMetrics breakdown, which ``details["sdmetrics"]`` contains under its original keys.

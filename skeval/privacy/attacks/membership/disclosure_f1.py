@@ -48,7 +48,8 @@ class MembershipDisclosureF1(Metric):
         sampled into the training data. If None, it is n_T / (n_T + n_H).
     space : "gower", "euclidean" or transformer, default="gower"
         "gower" is the mean over columns of differences between 0 and 1, which is the Hamming
-        distance for categories. Otherwise, the Euclidean distance of a matrix is used.
+        distance for categories. In the other spaces, each row is encoded as a vector of numbers,
+        and the distance is Euclidean.
     columns : None, int or list of str, default=None
         The columns that the attacker knows (in space "gower"): None for all, *n* for the first *n*,
         or a list of names.
