@@ -21,6 +21,8 @@ from skeval.steps.encoded_rows import is_gower
 from skeval.steps.nearest_others import distances_within
 from skeval.utils.formatting import percent
 
+MAX_COMPARED = 250_000  # maximum number of rows per table, for which the value varies by .002
+
 
 @declared
 class NNDistanceDistributions(NeighborMetric):
@@ -53,7 +55,8 @@ class NNDistanceDistributions(NeighborMetric):
     The value is the Kolmogorov distance between two distributions, the distances of training rows
     to their nearest other training row, and the distances of synthetic rows to their nearest other
     synthetic row. Equal sizes are used, because rows of a smaller table are farther from each
-    other. The value does not measure privacy.
+    other. If both tables have more than 250,000 rows, samples of this size are compared. The value
+    does not measure privacy.
 
     ``details["quantiles"]`` and ``details["histogram"]`` contain the five possible distributions as
     aggregates. At least 10 rows of the smallest sample are between two levels and outside the
@@ -77,14 +80,13 @@ class NNDistanceDistributions(NeighborMetric):
     _halved = True  # intervals: skeval/core/intervals.py
 
     def _measure(self, context: Context, columns: Any) -> float | Result:
-        size = min(context.n_rows(role) for role in ROLES)
-        if size < 2:
+        if min(context.n_rows(role) for role in ROLES) < 2:
             return undefined_result("nearest neighbors require at least two rows of both tables.")
         return kolmogorov_distance(*self._distances_within_table(context, columns).values())
 
     def _distances_within_table(self, context: Context, columns: Any) -> dict[str, np.ndarray]:
         """Return the distances within each table, for samples of equal size."""
-        size = min(context.n_rows(role) for role in ROLES)
+        size = self._n_compared_rows(context, context.n_rows("synthetic"))
         if not is_gower(self.space):
             sample = {"n_reference": size, "seed": self.random_state}
             names = {f"{role} to {role}": role for role in ROLES}
@@ -110,7 +112,7 @@ class NNDistanceDistributions(NeighborMetric):
         return replace(result, details=details)
 
     def _n_compared_rows(self, context: Context, n_rows: int) -> int:
-        return min(n_rows, context.n_rows("train"))  # distances are compared for equal sizes
+        return min(n_rows, context.n_rows("train"), MAX_COMPARED)  # equal sizes
 
     def _summary(self, result: Result) -> str:
         curves = "The distributions of the distances within the training and synthetic data"

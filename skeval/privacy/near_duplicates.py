@@ -23,12 +23,13 @@ from skeval.stats.permutation_tests import Relabelled
 from skeval.steps.column_choice import column_key
 from skeval.steps.contrasts import MATCHES, contrast_of, set_against
 from skeval.steps.encoded_rows import encoded_matrix, is_gower
-from skeval.steps.nearest_others import distances_within
-from skeval.steps.neighbors import index_of, nearest
+from skeval.steps.neighbors import index_of, nearest, reference_index
+from skeval.steps.samples import drawn_positions
 from skeval.utils.formatting import as_float, format_count, number, percent
 from skeval.utils.parameters import Fraction, Interval, Space
 
 _MIN_HOLDOUT_ROWS = 100
+_MAX_SEARCHED = 250_000  # maximum number of real rows for the share with another row nearby
 _RADIUS_LEVEL = 0.01
 
 
@@ -305,6 +306,19 @@ def _rows_within_tau(context: Context, rule: NearRule, query: str, reference: st
     return within
 
 
+def _rows_near_another(
+    context: Context, rule: NearRule, role: str, positions: np.ndarray
+) -> np.ndarray:
+    """Return which of some rows of a role are near another row of it."""
+    if not rule.measures:
+        return np.ones(positions.size, dtype=np.bool_)
+    # this search ends at tau, so it is much faster than `nearest`
+    index = reference_index(context, role, rule.space, rule.columns, None, 0)
+    distances, _ = index.others(positions, 1, np.full(positions.size, rule.tau))
+    within: np.ndarray = distances[:, 0] <= rule.tau
+    return within
+
+
 def near_contrast(
     context: Context, rule: NearRule, n_permutations: int, seed: int
 ) -> tuple[Relabelled, dict[str, float]]:
@@ -339,12 +353,10 @@ def share_near_itself(context: Context, rule: NearRule, role: str) -> float:
     n_rows = context.n_rows(role)
     if n_rows < 2:
         return 0.0
-    if rule.measures and is_gower(rule.space):
-        within = distances_within(context, role, rule.columns, n_rows, 0) <= rule.tau
-    else:
-        within = _rows_within_tau(context, rule, role, role)
     if not rule.texts:
-        return float(within.mean())
+        some = drawn_positions(context, role, _MAX_SEARCHED, 0)
+        return float(_rows_near_another(context, rule, role, some).mean())
+    within = _rows_near_another(context, rule, role, np.arange(n_rows))
     rows = profiles(context, rule, (role,), within)
     n_each = rows.count(role)
     alone = Profiles(rows.measured, rows.texts, {"train": n_each})

@@ -17,9 +17,9 @@ from skeval.stats.roc import area_and_error, auc, auc_p_value
 from skeval.steps.column_choice import ColumnChoice, chosen_columns, column_key, columns_of
 from skeval.steps.encoded_rows import encoded_columns, encoded_matrix, ranges
 from skeval.steps.members import STRONGEST, blend_scores, member_scores
-from skeval.steps.nearest_others import near_real_rows
+from skeval.steps.nearest_others import others_nearest_to
 from skeval.steps.neighbors import nearest
-from skeval.steps.samples import measured_on
+from skeval.steps.samples import drawn_positions, measured_on
 from skeval.steps.single_values import are_near_copies, unchanged_values
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.utils.formatting import format_count, join_names
@@ -27,6 +27,8 @@ from skeval.utils.formatting import format_count, join_names
 _MIN_GROUP_ROWS = 10  # minimum of training rows, and of holdout rows, of a group that is named
 _MAX_NAMED = 3
 _MAX_ATTACKED = 2000  # maximum number of rows per table for attacks without some columns
+_MAX_SEARCHED = 100_000  # maximum number of rows per table among which outliers are searched for
+_REAL = ("train", "holdout")
 NEW_VALUES = (
     "Let the generator draw new values between the training values, or round them or add noise."
 )
@@ -164,23 +166,15 @@ def exposed_group(context: Context, columns: ColumnChoice = None) -> str:
     # ranks are enough, and there are many groups
     _, ranks = np.unique(-np.concatenate(distances), return_inverse=True)
     train, holdout = np.split(ranks, [distances[0].size])
-    groups = [
-        (label, inside, others)
-        for label, inside, others in _groups_of_rows(context, columns)
-        if min(part.sum() for rows in (inside, others) for part in (rows, ~rows)) >= _MIN_GROUP_ROWS
-    ]
-    p_values = [
-        _excess_p_value(
-            area_and_error(train[inside], holdout[others]),
-            area_and_error(train[~inside], holdout[~others]),
-        )
-        for _, inside, others in groups
-    ]
-    corrected = holm(p_values)
+    p_values = {}
+    for name, inside, outside in _groups_of_rows(context, columns):
+        if min(rows.size for rows in (*inside, *outside)) >= _MIN_GROUP_ROWS:
+            areas = (area_and_error(train[t], holdout[h]) for t, h in (inside, outside))
+            p_values[name] = _excess_p_value(*areas)
+    corrected = holm(list(p_values.values()))
     if min(corrected, default=1.0) > ALARM_LEVEL:
         return ""
-    label, inside, _ = groups[int(np.argmin(p_values))]
-    return f"{format_count(int(inside.sum()), 'training row')} {label}"
+    return min(p_values, key=p_values.__getitem__)
 
 
 def _excess_p_value(own: tuple[float, float], others: tuple[float, float]) -> float:
@@ -192,26 +186,41 @@ def _excess_p_value(own: tuple[float, float], others: tuple[float, float]) -> fl
     return float(ndtr(-(own[0] - others[0]) / spread)) if spread > 0.0 else 1.0
 
 
+_Positions = tuple[np.ndarray, ...]  # of training and of holdout rows
+
+
 def _groups_of_rows(
     context: Context, columns: ColumnChoice
-) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """Yield groups of rows with their name and masks of their training and holdout rows."""
-    apart = outlyingness(context, "gower", columns)
+) -> Iterator[tuple[str, _Positions, _Positions]]:
+    """Yield groups of training rows by name, with the positions of their rows and of the others."""
+    n_train = context.n_rows("train")
+    train, holdout = (drawn_positions(context, role, _MAX_SEARCHED, 0) for role in _REAL)
+    apart = outlyingness(context, "gower", columns, train, holdout)
     least = np.quantile(np.concatenate(apart), 0.9)
-    yield _OUTLIERS, *(of_role > least for of_role in apart)
+    is_far, other_is_far = (of_role > least for of_role in apart)
+    n_far = format_count(round(is_far.sum() * n_train / train.size), "training row")
+    about = "about " if train.size < n_train else ""
+    outliers = train[is_far], holdout[other_is_far]
+    yield f"{about}{n_far} {_OUTLIERS}", outliers, (train[~is_far], holdout[~other_is_far])
     nominal = context.schema.columns(*NOMINAL)
     for name in sorted(set(nominal) & set(chosen_columns(context.schema, columns))):
         j = encoded_columns(context.schema).index(name)
-        train, holdout = (encoded_matrix(context, role)[:, j] for role in ("train", "holdout"))
+        codes = [encoded_matrix(context, role)[:, j] for role in _REAL]
         for code, label in enumerate(context.levels[name]):
-            yield f"where {name} is {label}", train == code, holdout == code
+            inside, outside = (
+                tuple(np.flatnonzero((of_role == code) == is_in) for of_role in codes)
+                for is_in in (True, False)
+            )
+            counted = format_count(inside[0].size, "training row")
+            yield f"{counted} where {name} is {label}", inside, outside
 
 
-@shared
-def outlyingness(context: Context, space: object, columns: ColumnChoice) -> tuple[np.ndarray, ...]:
-    """Return the distance of each training and each holdout row to other real rows."""
+def outlyingness(
+    context: Context, space: object, columns: ColumnChoice, train: np.ndarray, holdout: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distance of some training and some holdout rows to other real rows."""
     # It is the mean distance to the five nearest other rows of both tables together, which does
     # not depend on the rows that were in the training data.
-    means = near_real_rows(context, space, columns)[0].mean(axis=1)
-    n_train = context.n_rows("train")
-    return means[:n_train], means[n_train:]
+    rows = np.concatenate([train, context.n_rows("train") + holdout])
+    means = others_nearest_to(context, space, columns, rows).mean(axis=1)
+    return means[: train.size], means[train.size :]

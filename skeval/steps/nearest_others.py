@@ -30,6 +30,17 @@ def is_large_part(n_rows: int, n_real: int) -> bool:
     return n_rows >= _MIN_SHARE * n_real
 
 
+def others_nearest_to(
+    context: Context, space: object, columns: ColumnChoice, rows: np.ndarray
+) -> np.ndarray:
+    """Return the distances of some real rows to their nearest other real rows."""
+    if is_large_part(rows.size, sum(context.n_rows(role) for role in _REAL)):
+        return near_real_rows(context, space, columns)[0][rows]
+    pool = pool_index(context, space, columns)
+    k = min(N_NEAREST, len(pool.rows) - 1)
+    return pool.others(rows, k, np.full(rows.size, np.inf))[0]
+
+
 def distances_to_part(
     context: Context, columns: ColumnChoice, rows: np.ndarray, part: np.ndarray
 ) -> np.ndarray:

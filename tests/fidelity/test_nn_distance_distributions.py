@@ -106,3 +106,12 @@ def test_details_of_small_tables_are_coarse():
     assert np.isfinite(twenty.details["quantiles"]["train to train"]).all()
     full = NNDistanceDistributions().fit(TRAIN).evaluate(SYNTHETIC)
     assert len(full.details["histogram"]["edges"]) == 21
+
+
+@pytest.mark.slow
+def test_large_tables_are_compared_by_samples():
+    train, holdout, synthetic = np.random.default_rng(0).normal(size=(3, 260_000, 1))
+    tables = [pd.DataFrame(rows, columns=["x"]) for rows in (train, holdout, synthetic)]
+    result = NNDistanceDistributions().fit(*tables[:2]).evaluate(tables[2])
+    assert result.details["n_rows_within"] == 250_000
+    assert 0.0 < result.value < 0.006  # the level of noise of two samples of this size

@@ -54,7 +54,8 @@ def test_rows_that_were_copied_are_named_by_their_group():
 
 
 def test_outliers_that_were_copied_are_named():
-    of_train, of_holdout = outlyingness(Context.of(TRAIN, HOLDOUT), "gower", None)
+    rows = (np.arange(len(table)) for table in (TRAIN, HOLDOUT))
+    of_train, of_holdout = outlyingness(Context.of(TRAIN, HOLDOUT), "gower", None, *rows)
     least = np.quantile(np.concatenate([of_train, of_holdout]), 0.9)
     copied = TRAIN[of_train > least]
     released = pd.concat([copied, FRESH[len(copied) :]], ignore_index=True)
@@ -63,6 +64,17 @@ def test_outliers_that_were_copied_are_named():
         group
         == f"{len(copied)} training rows in the 10% of the rows that differ most from other rows"
     )
+
+
+@pytest.mark.slow
+def test_outliers_of_large_tables_are_found_in_a_sample():
+    train, holdout, fresh = np.random.default_rng(0).normal(size=(3, 110_000, 2))
+    far = np.abs(train).max(axis=1) > 1.95  # about a tenth of the rows
+    released = np.concatenate([train[far], fresh[far.sum() :]])
+    tables = [pd.DataFrame(rows, columns=["x", "y"]) for rows in (train, holdout, released)]
+    said = exposed_group(Context.of(*tables[:2]).with_synthetic(tables[2]))
+    assert said.startswith("about 1")
+    assert said.endswith(" training rows in the 10% of the rows that differ most from other rows")
 
 
 def test_groups_have_ten_rows_of_both_tables_at_least():

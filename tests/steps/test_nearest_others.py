@@ -6,7 +6,7 @@ import pytest
 from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.steps.encoded_rows import encoded_matrix
-from skeval.steps.nearest_others import distances_to_part, distances_within
+from skeval.steps.nearest_others import distances_to_part, distances_within, others_nearest_to
 from skeval.steps.neighbors import gower_engine, nearest
 from skeval.steps.samples import holdout_in_place, synthetic_sample
 
@@ -53,3 +53,10 @@ def test_distances_without_a_holdout(context, role):
         distances_within(alone, role, None, 80, 0),
         nearest(alone, role, role, n_reference=80)[0][:, 0],
     )
+
+
+@pytest.mark.parametrize("space", ["gower", "euclidean"])
+def test_few_rows_have_the_same_neighbors_as_all_rows(context, space):
+    every = others_nearest_to(context, space, None, np.arange(500))
+    few = np.array([3, 499, 0, 301])  # fewer rows are searched for alone
+    np.testing.assert_array_equal(others_nearest_to(context, space, None, few), every[few])

@@ -251,8 +251,7 @@ def outlier_risk(
     context: Context, scores: MemberScores, space: Any, columns: ColumnChoice
 ) -> dict[str, Any]:
     """Return the AUC by outlyingness, because an overall AUC hides a few exposed records."""
-    of_train, of_holdout = outlyingness(context, space, columns)
-    apart = (of_train[scores.member_rows], of_holdout[scores.other_rows])
+    apart = outlyingness(context, space, columns, scores.member_rows, scores.other_rows)
     groups = groups_by_outlyingness(scores.members, scores.others, apart)
     if not groups:
         return {}

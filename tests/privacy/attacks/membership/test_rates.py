@@ -23,6 +23,11 @@ def frame(rows: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[f"x{i}" for i in range(rows.shape[1])])
 
 
+def outlyingness_of_all(context, space="gower"):
+    rows = (np.arange(context.n_rows(role)) for role in ("train", "holdout"))
+    return outlyingness(context, space, None, *rows)
+
+
 def test_outlyingness_is_the_mean_distance_to_five_others():
     rng = np.random.default_rng(0)
     train, holdout = rng.normal(size=(40, 3)), rng.normal(size=(30, 3))
@@ -30,9 +35,9 @@ def test_outlyingness_is_the_mean_distance_to_five_others():
     pool = np.concatenate([train, holdout])
     scaled = pool / np.ptp(pool, axis=0)
     near = np.sort(cdist(scaled, scaled, "cityblock") / 3, axis=1)[:, 1:6].mean(axis=1)
-    of_train, of_holdout = outlyingness(context, "gower", None)
+    of_train, of_holdout = outlyingness_of_all(context)
     np.testing.assert_allclose(np.concatenate([of_train, of_holdout]), near, atol=1e-9)
-    back = outlyingness(Context.of(frame(holdout), frame(train)), "gower", None)
+    back = outlyingness_of_all(Context.of(frame(holdout), frame(train)))
     np.testing.assert_allclose(back[1], of_train)  # labels play no part
 
 
@@ -108,7 +113,7 @@ def test_a_hidden_leak_is_said():
 
 def test_one_column_and_two_rows():
     context = Context.of(pd.DataFrame({"x": [0.0, 1.0]}), pd.DataFrame({"x": [2.0]}))
-    of_train, of_holdout = outlyingness(context, "gower", None)
+    of_train, of_holdout = outlyingness_of_all(context)
     assert of_train.tolist() == [0.75, 0.5]
     assert of_holdout.tolist() == [0.75]
 
@@ -116,7 +121,7 @@ def test_one_column_and_two_rows():
 @pytest.mark.parametrize("space", ["euclidean"])
 def test_other_spaces(space):
     tables = [make_mixed(60, random_state=seed) for seed in range(2)]
-    of_train, of_holdout = outlyingness(Context.of(*tables), space, None)
+    of_train, of_holdout = outlyingness_of_all(Context.of(*tables), space)
     assert np.isfinite(of_train).all()
     assert len(of_holdout) == 60
 
