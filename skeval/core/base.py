@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from skeval.core.baseline import with_baseline
 from skeval.core.context import Context
 from skeval.core.features import FeatureNames
-from skeval.core.intervals import Halved, Sizes, variation_of_halves, with_interval
+from skeval.core.intervals import Halved, HalvedValues, Sizes, variation_of_halves, with_interval
 from skeval.core.needs import Unmet, unmet
 from skeval.core.notices import pooled_notices, sample_notices, with_sample_sizes
 from skeval.core.reading import read_context
@@ -340,9 +340,10 @@ class Metric(FeatureNames, BaseEstimator):
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         """Compare a result with its baseline. `score` skips this."""
-        result = with_interval(self, context, result)
+        halved = HalvedValues(self, context)
+        result = with_interval(halved, result)
         if result.baseline is None and "holdout" in context and "holdout" not in self.tags.needs:
-            return with_baseline(self, context, result)
+            return with_baseline(halved, result)
         return result
 
     def _value_alone(self, context: Context) -> float:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skeval.core.context import Context
-from skeval.core.intervals import difference_interval
+from skeval.core.intervals import HalvedValues, difference_interval
 from skeval.results.result import Result
 from skeval.steps.samples import holdout_in_place, synthetic_sample
 
-if TYPE_CHECKING:
-    from skeval.core.base import Metric
 
-
-def with_baseline(metric: Metric, context: Context, result: Result) -> Result:
+def with_baseline(halved: HalvedValues, result: Result) -> Result:
     """Return the result with its baseline at equal sizes, and the interval of their difference."""
+    metric, context = halved.metric, halved.context
     n_rows, value = context.n_rows("synthetic"), result.value
     n_fresh = min(n_rows, context.n_rows("holdout"))
     fresh = metric._result(holdout_in_place(context, n_fresh))
@@ -26,7 +22,7 @@ def with_baseline(metric: Metric, context: Context, result: Result) -> Result:
         value = metric._value_alone(synthetic_sample(context, n_fresh))
         at_size = {"at_baseline_size": {"n_rows": n_fresh, "value": value}}
         result = replace(result, details={**result.details, **at_size})
-    difference = difference_interval(metric, context, n_fresh, value, fresh.value)
+    difference = difference_interval(halved, n_fresh, value, fresh.value)
     return replace(result, difference=difference)
 
 

@@ -35,9 +35,8 @@ from skeval.tables.precision import (
     form_notices,
     stored_precision,
 )
-from skeval.tables.row_hashes import in_content_order
 from skeval.tables.schema import Accept, Kind, TableSchema
-from skeval.tables.taken_rows import column_numbers
+from skeval.tables.taken_rows import TakenRows, column_numbers, in_content_order
 from skeval.utils.cores import waiting
 from skeval.utils.limits import Stopped
 
@@ -179,6 +178,14 @@ class Context:
         """Return the original rows of a role, with original types and cells that cannot be read."""
         self.stored(role)  # raises an error if the role is missing, and records that it was read
         return self._given[role].copy(deep=False)
+
+    def original_order(self, role: str) -> pd.DataFrame:
+        """Return the original table of a role with its rows in their original order."""
+        self.stored(role)
+        given, places = self._given[role], self._places.get(role)
+        if isinstance(given, TakenRows) and given.positions is places:
+            return given.table.copy(deep=False)
+        return self.original_frame(role).iloc[np.argsort(self.places(role))]
 
     def original_names(self, role: str) -> pd.Index:
         """Return the names of the columns of the original table of a role."""

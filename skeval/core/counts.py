@@ -45,8 +45,7 @@ def each_column(
 @by_context
 def apply_to_original(context: Context, role: str, look: Callable[..., T], *arguments: Any) -> T:
     """Return the result of a function for the original table of a role, in its original order."""
-    given = context.original_frame(role).iloc[np.argsort(context.places(role))]
-    return look(given, *arguments)
+    return look(context.original_order(role), *arguments)
 
 
 @shared
@@ -72,14 +71,14 @@ def n_missing(context: Context, role: str, column: str) -> int:
 @shared
 def level_counts(context: Context, role: str, column: str) -> np.ndarray:
     """Return the count of each category of a column, in the order of the codes."""
-    return counts_of_levels(context.column(role, column).to_frame(), [column])[0]
+    return _counts_of_codes(context.column(role, column))
 
 
 def counts_of_levels(frame: pd.DataFrame, names: Sequence[str]) -> list[np.ndarray]:
     """Return the count of each category of categorical columns in some rows."""
-    columns = [frame[name].cat for name in names]
-    codes = [column.codes.to_numpy() for column in columns]
-    return [
-        np.bincount(of[of >= 0], minlength=len(column.categories))
-        for of, column in zip(codes, columns, strict=True)
-    ]
+    return [_counts_of_codes(frame[name]) for name in names]
+
+
+def _counts_of_codes(column: pd.Series) -> np.ndarray:
+    codes = column.array.codes
+    return np.bincount(codes[codes >= 0], minlength=len(column.dtype.categories))

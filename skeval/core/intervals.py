@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
@@ -26,24 +26,38 @@ Halved = Literal[False, True, "root"]
 Sizes = tuple[int, int]
 
 
-def halved_sizes(metric: Metric, context: Context, n_rows: int) -> Sizes | None:
-    """Return the numbers of rows of the training data and another table to halve, or None."""
-    if not metric._halved:
-        return None
-    n_train, n_other = (
-        metric._n_compared_rows(context, n) for n in (context.n_rows("train"), n_rows)
-    )
-    return (n_train, n_other) if min(n_train, n_other) >= MIN_HALVED else None
+class HalvedValues:
+    """Values of a metric on halves of the tables, which are computed once in an evaluation."""
+
+    def __init__(self, metric: Metric, context: Context) -> None:
+        self.metric, self.context = metric, context
+        self._known: dict[tuple[str, Sizes], np.ndarray] = {}
+
+    def of(self, role: str, n_rows: int) -> tuple[np.ndarray, float] | None:
+        """Return the values for `n_rows` of a role, and the fraction of rows in both halves."""
+        # None if the metric has no halves, or if there are too few rows
+        n_train, n_other = (
+            self.metric._n_compared_rows(self.context, n)
+            for n in (self.context.n_rows("train"), n_rows)
+        )
+        if not self.metric._halved or min(n_train, n_other) < MIN_HALVED:
+            return None
+        key = role, (n_train, n_other)
+        if key not in self._known:
+            self._known[key] = self.metric._values_of_halves(self.context, *key)
+        return self._known[key], halved_share(n_train, n_other)
 
 
-def with_interval(metric: Metric, context: Context, result: Result) -> Result:
+def with_interval(halved: HalvedValues, result: Result) -> Result:
     """Return the result with the interval of its expected value, from halves of all tables."""
-    value, root = result.value, metric._halved == "root"
-    sizes = halved_sizes(metric, context, context.n_rows("synthetic"))
-    if result.interval or np.isnan(value) or sizes is None:
+    value, metric = result.value, halved.metric
+    if result.interval or np.isnan(value):
         return result
-    share, bounds = halved_share(*sizes), (result.tags or metric.tags).bounds
-    halves = metric._values_of_halves(context, "synthetic", sizes)
+    found = halved.of("synthetic", halved.context.n_rows("synthetic"))
+    if found is None:
+        return result
+    (halves, share), root = found, metric._halved == "root"
+    bounds = (result.tags or metric.tags).bounds
     lines = linearize_halves(value, halves) if root else halves
     result = replace(result, interval=sampling_interval(value, lines, share, bounds=bounds))
     limit = extrapolate_halves(value, halves, share, root=root, bounds=bounds)
@@ -53,27 +67,24 @@ def with_interval(metric: Metric, context: Context, result: Result) -> Result:
 
 
 def difference_interval(
-    metric: Metric, context: Context, n_rows: int, value: float, fresh: float
+    halved: HalvedValues, n_rows: int, value: float, fresh: float
 ) -> tuple[float, float] | None:
     """Return the interval of value minus baseline, both of `n_rows`, from halves of both."""
-    sizes = halved_sizes(metric, context, n_rows)
-    if np.isnan(value - fresh) or sizes is None:
+    if np.isnan(value - fresh) or (found := halved.of("synthetic", n_rows)) is None:
         return None
-    synthetic, holdout = (
-        metric._values_of_halves(context, role, sizes) for role in ("synthetic", "holdout")
-    )
-    if metric._halved == "root":
+    (synthetic, share), (holdout, _) = found, cast("Any", halved.of("holdout", n_rows))
+    if halved.metric._halved == "root":
         synthetic, holdout = linearize_halves(value, synthetic), linearize_halves(fresh, holdout)
-    return sampling_interval(value - fresh, synthetic - holdout, halved_share(*sizes))
+    return sampling_interval(value - fresh, synthetic - holdout, share)
 
 
 def variation_of_halves(metric: Metric, context: Context, n_rows: int) -> Sampled | None:
     """Return the value of `n_rows` synthetic rows and its variation between halves."""
-    sizes = halved_sizes(metric, context, n_rows)
-    if sizes is None:
+    found = HalvedValues(metric, context).of("synthetic", n_rows)
+    if found is None:
         return None
+    halves, share = found
     whole = n_rows >= context.n_rows("synthetic")
     value = metric._result(context if whole else synthetic_sample(context, n_rows)).value
-    halves = metric._values_of_halves(context, "synthetic", sizes)
     lines = linearize_halves(value, halves) if metric._halved == "root" else halves
-    return Sampled(value, lines, "halves", halved_share(*sizes))
+    return Sampled(value, lines, "halves", share)

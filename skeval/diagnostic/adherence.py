@@ -357,12 +357,11 @@ def _check_given_categories(
 def _check_categories(
     values: pd.Series, invalid: np.ndarray, known: np.ndarray, nullable: bool
 ) -> Checked:
-    codes = values.cat.codes.to_numpy()
-    counts = np.bincount(codes[codes >= 0], minlength=len(values.cat.categories))
-    allowed = np.zeros(counts.size + 1, dtype=bool)  # the last is missing
+    codes = values.array.codes
+    allowed = np.zeros(len(values.dtype.categories) + 1, dtype=bool)  # the last is missing
     allowed[: known.size] = known
     missing, valid = (codes < 0) & ~invalid, allowed[codes]
-    unseen = counts[~allowed[:-1]]
+    unseen = np.bincount(codes[~valid & (codes >= 0)])
     violations = {
         "unseen": int(unseen.sum()),
         "unseen_categories": int((unseen > 0).sum()),

@@ -17,7 +17,7 @@ from skeval.diagnostic.columns import check_names, lacks, unreadable
 from skeval.exceptions import MetricWarning, TableError
 from skeval.results.result import Result, mean_of_columns, undefined_result
 from skeval.steps.columns import ROLES
-from skeval.tables.cells import plain_values, read_numbers
+from skeval.tables.cells import is_plain, plain_values, read_numbers
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Legal
 
@@ -232,7 +232,7 @@ class TableStructure(Metric):
     def _compute(self, context: Context) -> Result:
         tables = [context.original_frame(role) for role in ROLES]
         train, synthetic = (_types(table, self.dtypes) for table in tables)
-        stored = [{str(name): table[name].dtype for name in table.columns} for table in tables]
+        stored = [dict(zip(map(str, table.columns), table.dtypes, strict=True)) for table in tables]
         common = [name for name in train if name in synthetic]
         retyped = {
             name: {"train": train[name], "synthetic": synthetic[name]}
@@ -261,13 +261,13 @@ class TableStructure(Metric):
 
 def _types(table: pd.DataFrame, dtypes: str) -> Mapping[str, str]:
     """Return the type of each column by name."""
-    kinds = {str(name): kind_of_type(table[name]) for name in table.columns}
-    if dtypes == "kind":
-        return kinds
-    return {
-        name: "whole number" if kind == "number" and _is_whole(table[name]) else kind
-        for name, kind in kinds.items()
-    }
+    types = {}
+    for name in table.columns:
+        values = table[name]
+        kind = kind_of_type(values)
+        is_whole = dtypes == "exact" and kind == "number" and _is_whole(values)
+        types[str(name)] = "whole number" if is_whole else kind
+    return types
 
 
 def _are_stored_alike(one: Any, other: Any) -> bool:
@@ -277,7 +277,7 @@ def _are_stored_alike(one: Any, other: Any) -> bool:
 
 def _is_whole(values: pd.Series) -> bool:
     """Return whether all numbers of a column are integers, possibly stored as floats."""
-    numbers = read_numbers(plain_values(values)).to_numpy()
+    numbers = (values if is_plain(values.dtype) else read_numbers(plain_values(values))).to_numpy()
     finite = numbers[np.isfinite(numbers)]
     return bool(finite.size and (finite == np.rint(finite)).all())
 
@@ -290,11 +290,11 @@ _OF_OBJECTS = {
 }
 
 
-def kind_of_type(values: pd.Series) -> str:
+def kind_of_type(values: pd.Series | pd.Index) -> str:
     """Return the type of the cells of a column: number, date, duration, ... or text."""
     dtype = values.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        return kind_of_type(dtype.categories.to_series())
+        return kind_of_type(dtype.categories)
     if pd.api.types.is_bool_dtype(dtype):
         return "truth value"
     if pd.api.types.is_numeric_dtype(dtype):

@@ -11,7 +11,7 @@ import pandas as pd
 
 from skeval.core.context import Context, shared
 from skeval.core.counts import apply_to_original
-from skeval.tables.columns_by_kind import read_column
+from skeval.tables.columns_by_kind import label_codes
 from skeval.tables.frames import read_alone
 from skeval.tables.schema import TableSchema
 
@@ -26,7 +26,8 @@ def hash_of_cells(frame: Any, schema: TableSchema) -> str:
     for name in sorted(schema.kinds):  # one column at a time, because the table may be large
         given = frame[name] if name in frame.columns else absent
         digest.update(repr((name, len(frame))).encode())
-        for part in _cells(read_alone(given, schema, name)):
+        is_label = schema.kinds[name] == "categorical"
+        for part in _labels(given) if is_label else _cells(read_alone(given, schema, name)):
             digest.update(part)
     return digest.hexdigest()
 
@@ -34,20 +35,20 @@ def hash_of_cells(frame: Any, schema: TableSchema) -> str:
 def _cells(values: pd.Series) -> Iterator[bytes]:
     if values.dtype.kind == "M":
         yield values.to_numpy("datetime64[us]").astype("<i8").tobytes()
-        return
-    if values.dtype.kind == "f":
+    elif values.dtype.kind == "f":
         numbers = values.to_numpy("<f8") + 0.0  # -0.0 is 0.0
         numbers[np.isnan(numbers)] = np.nan  # nan may have any bits
         yield numbers.tobytes()
-        return
-    if not isinstance(values.dtype, pd.CategoricalDtype):
-        values = read_column(values, "categorical", None)
-    codes, labels = values.array.codes, list(values.dtype.categories)
-    held = sorted(np.unique(codes[codes >= 0]).tolist(), key=labels.__getitem__)
-    yield repr([labels[code] for code in held]).encode("utf-8", "backslashreplace")
-    place = np.full(len(labels) + 1, -1, dtype="<i4")  # the last entry is for missing values
-    place[held] = np.arange(len(held))
-    yield place[codes].tobytes()
+    else:
+        yield from _labels(values)
+
+
+def _labels(values: pd.Series) -> Iterator[bytes]:
+    codes, labels = label_codes(values)
+    held = sorted(set(labels))
+    yield repr(held).encode("utf-8", "backslashreplace")
+    place = {label: i for i, label in enumerate(held)}
+    yield np.array([*map(place.get, labels), -1], dtype="<i4")[codes].tobytes()  # -1 is missing
 
 
 @shared

@@ -54,6 +54,7 @@ _LOOKS_LIKE_DATE = re.compile(
     r"\s*(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}[- ][A-Za-z]{3,9}\.?[- ]\d{2,4}"
     r"|[A-Za-z]{3,9} \d{1,2}, \d{4})"
 )
+_STARTS_LIKE_DATE = re.compile(rf"{_LOOKS_LIKE_DATE.pattern}|\s*\d{{4}}")  # 2020-03 is one, too
 COMPACT = "%Y%m%d"  # integers are read in this format only if a schema declares them as dates
 _FIRST_DAY, _LAST_DAY = 19_000_101, 21_001_231
 _DATE_FORMATS = (
@@ -127,8 +128,23 @@ def have_digits(texts: pd.Series) -> bool:
     return any(_DIGIT.search(text) for text in _sample(texts))
 
 
+def may_be_dates(cells: pd.Series) -> bool:
+    """Return whether most cells of a sample look like dates, or start with a year."""
+    return most_match(cells, _STARTS_LIKE_DATE)
+
+
+def most_match(cells: pd.Series, pattern: re.Pattern[str]) -> bool:
+    """Return whether most cells of a sample start like a pattern."""
+    matches = [bool(pattern.match(str(cell))) for cell in cells.iloc[:: _step(cells)]]
+    return 2 * sum(matches) > len(matches)
+
+
 def _sample(present: pd.Series) -> pd.Series:
-    return present.iloc[:: max(1, len(present) // _SAMPLE)].astype(str)
+    return present.iloc[:: _step(present)].astype(str)
+
+
+def _step(cells: pd.Series) -> int:
+    return max(1, len(cells) // _SAMPLE)
 
 
 def are_numbers(present: pd.Series) -> bool:

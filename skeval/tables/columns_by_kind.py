@@ -60,7 +60,9 @@ def read_column(
     return values.astype(object).where(values.notna(), None)
 
 
-def _read_labels(values: pd.Series, real: Sequence[str] | None, *, boolean: bool) -> pd.Series:
+def label_codes(values: pd.Series) -> tuple[np.ndarray, list[str]]:
+    """Return the codes of a column (-1 for missing), and the label of each code."""
+    # different values may have the same label, for example 1 and 1.0
     if values.dtype == object and pd.api.types.infer_dtype(values).startswith("mixed"):
         # True and 1 have the same hash, so mixed columns use the labels to distinguish them.
         values = values.map(lambda v: str(v) if isinstance(v, bool | np.bool_) else v)
@@ -79,7 +81,11 @@ def _read_labels(values: pd.Series, real: Sequence[str] | None, *, boolean: bool
         distinct = distinct.to_numpy(dtype=object)  # faster than reading single texts from Arrow
     elif (stored := storage_dtype(values.dtype)).kind == "f" and stored.itemsize < 8:
         distinct = np.asarray(distinct, dtype=stored)  # otherwise Python converts them to float64
-    labels = [value if type(value) is str else _label(value) for value in distinct]
+    return codes, [value if type(value) is str else _label(value) for value in distinct]
+
+
+def _read_labels(values: pd.Series, real: Sequence[str] | None, *, boolean: bool) -> pd.Series:
+    codes, labels = label_codes(values)
     if boolean:
         truths = [_TRUTH.get(label.strip().lower()) for label in labels]
         return _recode(codes, truths, _BOOLEAN_LEVELS, real)

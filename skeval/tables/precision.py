@@ -220,9 +220,11 @@ def have_one_form(train: pd.Series, other: pd.Series) -> bool:
 
 def coarser_of_two(train: pd.DataFrame, other: pd.DataFrame) -> dict[str, Storage]:
     """Return the coarser form of each column that has different forms in two canonical tables."""
-    measured = [name for name in train if train[name].dtype.kind in "fM"]
-    odd = [name for name in measured if not have_one_form(train[name], other[name])]
-    return coarser_forms(forms_of(train[odd]), forms_of(other[odd])) if odd else {}
+    dtypes = zip(train.columns, train.dtypes, strict=True)
+    pairs = {name: (train[name], other[name]) for name, dtype in dtypes if dtype.kind in "fM"}
+    odd = {name: pair for name, pair in pairs.items() if not have_one_form(*pair)}
+    forms = ({name: form_of(pair[i]) for name, pair in odd.items()} for i in range(2))
+    return coarser_forms(*forms) if odd else {}
 
 
 def coarser_forms(train: Mapping[str, Form], holdout: Mapping[str, Form]) -> dict[str, Storage]:

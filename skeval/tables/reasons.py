@@ -17,6 +17,8 @@ from skeval.tables.cells import (
     describe_unread_cells,
     inferred_type,
     is_plain,
+    may_be_dates,
+    most_match,
     nearly_all,
     plain_values,
     read_numbers,
@@ -28,7 +30,7 @@ _MAX_CODES = 20  # maximum number of distinct integers that may be codes of cate
 _MIN_ROWS = 20  # fewer rows are not sufficient to infer codes or keys
 _DIGIT = re.compile(r"\d")
 _LEADING_ZERO = re.compile(r"\s*0\d+\s*")
-_WITH_COMMA = r"\s*[-+]?\d+,\d+\s*"
+_WITH_COMMA = re.compile(r"\s*[-+]?\d+,\d+\s*")
 _NAMED_LIKE_CODE = re.compile(
     r"(^|[_\W])(?i:zip|zipcode|postal|postcode|plz|code|fips|iban|phone|mrn|ssn|nr|no)$"
 )
@@ -61,35 +63,36 @@ def reasons_of(frame: Any, names: Sequence[str], schema: TableSchema) -> dict[st
     reasons = {}
     for name in names:
         values, kind = frame[name], schema.kinds[name]
-        why, doubt = _reason(values, kind, schema, name)
+        present = values.dropna() if values.hasnans else values
+        why, doubt = _reason(present, kind, schema, name)
         proposed: Kind | None = None
-        if not is_plain(values.dtype) and not _has_digit(values):
+        if not is_plain(values.dtype) and not _has_digit(present):
             pass  # neither numbers nor dates
-        elif name in schema.inferred and kind == "continuous" and n_codes(values, MAX_CODES):
+        elif name in schema.inferred and kind == "continuous" and n_codes(present, MAX_CODES):
             proposed = "categorical"
-        elif name in schema.inferred and (read := _mostly_numbers(values, kind)):
+        elif name in schema.inferred and (read := _mostly_numbers(present, kind)):
             proposed, doubt = "continuous", read
-        elif name in schema.inferred and (read := _perhaps_dates(values, kind)):
+        elif name in schema.inferred and (read := _perhaps_dates(present, kind)):
             proposed, doubt = "datetime", read
-        elif kind in {"categorical", "id"} and _have_decimal_comma(values):
+        elif kind in {"categorical", "id"} and _have_decimal_comma(present):
             doubt = "may be numbers with a decimal comma, so use --decimal ','"
         reasons[name] = ColumnReason(kind, why, doubt, proposed)
     return reasons
 
 
-def _has_digit(values: pd.Series) -> bool:
+def _has_digit(present: pd.Series) -> bool:
     # the categories are read instead of the cells, and reading stops at the first digit
-    is_categorical = isinstance(values.dtype, pd.CategoricalDtype)
-    cells = used_categories(values)[1] if is_categorical else values.dropna()
+    is_categorical = isinstance(present.dtype, pd.CategoricalDtype)
+    cells = used_categories(present)[1] if is_categorical else present
     return any(_DIGIT.search(str(cell)) for cell in cells)
 
 
-def _mostly_numbers(values: pd.Series, kind: Kind) -> str:
+def _mostly_numbers(present: pd.Series, kind: Kind) -> str:
     """Return a doubt if most texts are numbers, and an empty text otherwise."""
-    if kind not in {"categorical", "id"} or is_plain(values.dtype):
+    is_other = is_plain(present.dtype) or isinstance(present.dtype, pd.CategoricalDtype)
+    if kind not in {"categorical", "id"} or is_other:
         return ""
-    present = plain_values(values.dropna())
-    if len(present) < _MIN_ROWS or isinstance(values.dtype, pd.CategoricalDtype):
+    if len(present) < _MIN_ROWS:
         return ""
     read = read_numbers(present)
     share = read.notna().mean()
@@ -98,38 +101,42 @@ def _mostly_numbers(values: pd.Series, kind: Kind) -> str:
     return f"{share:.0%} of the cells are numbers, so the other cells may be missing values"
 
 
-def _have_decimal_comma(values: pd.Series) -> bool:
+def _have_decimal_comma(present: pd.Series) -> bool:
     """Return whether nearly all texts are numbers such as "12,5"."""
-    present = values.dropna()
-    if len(present) < _MIN_ROWS or inferred_type(present) != "string":
+    if len(present) < _MIN_ROWS or not most_match(present, _WITH_COMMA):
+        return False
+    if inferred_type(present) != "string":
         return False
     n_like = int(present.astype(str).str.fullmatch(_WITH_COMMA).sum())
     return nearly_all(n_like, len(present) - n_like)
 
 
-def _perhaps_dates(values: pd.Series, kind: Kind) -> str:
+def _perhaps_dates(present: pd.Series, kind: Kind) -> str:
     """Return a doubt if cells may be dates in another form, and an empty text otherwise."""
-    present = plain_values(values.dropna())
     if len(present) < _MIN_ROWS or kind not in {"continuous", "categorical", "id"}:
         return ""
     if kind == "continuous":
-        compact = values.dtype.kind != "m" and are_compact_dates(present)
+        compact = present.dtype.kind != "m" and are_compact_dates(plain_values(present))
         return "may be dates, because integers look like 20200305" if compact else ""
+    if not may_be_dates(present):
+        return ""
+    present = plain_values(present)
     if inferred_type(present) != "string":
         return ""
     n_read = int(read_column(present, "datetime", None).notna().sum())
     return "may be dates in two formats" if nearly_all(n_read, len(present) - n_read) else ""
 
 
-def _reason(values: pd.Series, kind: Kind, schema: TableSchema, name: str) -> tuple[str, str]:
+def _reason(present: pd.Series, kind: Kind, schema: TableSchema, name: str) -> tuple[str, str]:
     if name not in schema.inferred:
         return "specified in the schema", ""
-    if kind == "categorical" and isinstance(values.dtype, pd.CategoricalDtype):
-        codes, distinct = used_categories(values)  # the cells themselves are not needed
-        present, n_rows = pd.Series(distinct), int((codes >= 0).sum())
-    else:
-        present = plain_values(values.dropna())
-        n_rows = len(present)
+    n_rows = len(present)
+    if kind == "categorical" and isinstance(present.dtype, pd.CategoricalDtype):
+        distinct = used_categories(present)[1]  # the cells themselves are not needed
+        if n_rows and all(type(value) is str for value in distinct):
+            return _of_categories(distinct, n_rows, in_texts=True)
+        present = pd.Series(distinct)
+    present = plain_values(present)
     if present.empty:
         return "no values", "has no values, so its type cannot be inferred"
     in_texts = inferred_type(present) == "string"

@@ -64,16 +64,6 @@ def order_of_content(rows: Any, ids: Sequence[str], hashes: np.ndarray | None = 
     return order
 
 
-def in_content_order(
-    rows: pd.DataFrame, given: pd.DataFrame, ids: Sequence[str]
-) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray, np.ndarray | None]:
-    """Return canonical and original rows by content, with their former positions and hashes."""
-    hashes = content_hashes_of(rows, ids)
-    order = order_of_content(rows, ids, hashes)
-    hashes = None if hashes is None else hashes[order]
-    return rows_at(rows, order), rows_at(given, order), order, hashes
-
-
 def rows_at(table: pd.DataFrame, positions: np.ndarray) -> pd.DataFrame:
     """Return the rows at these positions with a default index."""
     rows = table.take(positions)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from skeval.tables.frames import column_values
-from skeval.tables.row_hashes import rows_at
+from skeval.tables.row_hashes import content_hashes_of, order_of_content, rows_at
 
 
 class TakenRows:
@@ -18,38 +19,38 @@ class TakenRows:
     # The frame `table` must not be modified, and `positions` are the positions of the rows in it.
 
     def __init__(self, table: pd.DataFrame, positions: np.ndarray) -> None:
-        self._table, self._positions = table, positions
+        self.table, self.positions = table, positions
         self._whole: dict[str, pd.Series] = {}  # columns of the table
         self._numbers: dict[str, np.ndarray] = {}  # the same columns as numbers
         self._columns: dict[str, pd.Series] = {}
 
     def __len__(self) -> int:
-        return self._positions.size
+        return self.positions.size
 
     @property
     def columns(self) -> pd.Index:
         """Names of the columns."""
-        return self._table.columns
+        return self.table.columns
 
     def __getitem__(self, name: str) -> pd.Series:
         """Return a column, which must not be modified."""
         if name not in self._columns:
             if name not in self._whole:
-                self._whole[name] = self._table[name]
+                self._whole[name] = self.table[name]
             whole = self._whole[name]
-            part = whole.array.take(self._positions)
+            part = whole.array.take(self.positions)
             self._columns[name] = pd.Series(part, dtype=whole.dtype, name=name, copy=False)
         return self._columns[name]
 
     def numbers(self, name: str) -> np.ndarray:
         """Return a canonical column as float64, see `column_values`."""
         if name not in self._numbers:
-            self._numbers[name] = column_values(self._table[name])
-        return self._numbers[name][self._positions]
+            self._numbers[name] = column_values(self.table[name])
+        return self._numbers[name][self.positions]
 
     def take(self, positions: np.ndarray) -> TakenRows:
         """Return the rows at some positions of these rows."""
-        rows = TakenRows(self._table, self._positions[positions])
+        rows = TakenRows(self.table, self.positions[positions])
         rows._whole, rows._numbers = self._whole, self._numbers
         return rows
 
@@ -59,7 +60,17 @@ class TakenRows:
 
     @cached_property
     def _frame(self) -> pd.DataFrame:
-        return rows_at(self._table, self._positions)
+        return rows_at(self.table, self.positions)
+
+
+def in_content_order(
+    rows: pd.DataFrame, given: pd.DataFrame, ids: Sequence[str]
+) -> tuple[pd.DataFrame, TakenRows, np.ndarray, np.ndarray | None]:
+    """Return canonical and original rows by content, with their former positions and hashes."""
+    hashes = content_hashes_of(rows, ids)
+    order = order_of_content(rows, ids, hashes)
+    hashes = None if hashes is None else hashes[order]
+    return rows_at(rows, order), TakenRows(given, order), order, hashes
 
 
 def take_rows(table: Any, positions: np.ndarray) -> Any:
