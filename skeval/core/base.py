@@ -205,7 +205,7 @@ class Metric(FeatureNames, BaseEstimator):
         named = self.named_columns()
         if named and not context.is_relational:
             check_measurable(context.schema, named, type(self).__name__)
-        if lack := self.unmet_need(context):
+        if lack := self.missing_input(context):
             raise MissingInputError(lack.reason, type(self).__name__, lack.need)
         with sharing(getattr(self, "n_jobs", None)):
             self._prepare(measured_on(context, self._scaling))
@@ -280,14 +280,14 @@ class Metric(FeatureNames, BaseEstimator):
         """Method for tables larger than memory, see :class:`MetricTags`."""
         return self.tags.scaling
 
-    def unmet_need(self, context: Context) -> Unmet | None:
+    def missing_input(self, context: Context) -> Unmet | None:
         """Return the first unmet need of the metric for these real tables, or None."""
         if context.is_relational and "relational" not in self.tags.needs:
             return unmet("one table", type(self).__name__)
-        lacking = self.unmet_needs(context)
+        lacking = self.missing_inputs(context)
         return unmet(lacking[0], type(self).__name__) if lacking else None
 
-    def unmet_needs(self, context: Context) -> list[Need]:
+    def missing_inputs(self, context: Context) -> list[Need]:
         """Return the names of all unmet needs of the metric for these real tables."""
         met = {
             "holdout": "holdout" in context,

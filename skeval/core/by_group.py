@@ -127,9 +127,9 @@ class ByGroup(Metric):
         """Return the column names that parameters contain, including parameters of the metric."""
         return {**super().named_columns(), **self.metric.named_columns()}
 
-    def unmet_need(self, context: Context) -> Unmet | None:
+    def missing_input(self, context: Context) -> Unmet | None:
         """Return the first unmet need of the metric for these real tables, or None."""
-        return self.metric.unmet_need(context)
+        return self.metric.missing_input(context)
 
     def _prepare(self, context: Context) -> None:
         nominal = context.schema.columns(*NOMINAL)

@@ -12,7 +12,7 @@ from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.tags import COLUMN_TAGS
 from skeval.results.result import Result, mean_of_columns
-from skeval.stats.distributions import kolmogorov_of_sorted
+from skeval.stats.distributions import kolmogorov_of_ascending
 from skeval.steps.columns import (
     CONSERVATIVE,
     Pairs,
@@ -114,7 +114,7 @@ class KSComplement(Metric):
 
 def _scores(pairs: Pairs) -> dict[str, float]:
     return {
-        name: 1.0 - kolmogorov_of_sorted(x, y) if x.size else math.nan
+        name: 1.0 - kolmogorov_of_ascending(x, y) if x.size else math.nan
         for name, (x, y) in pairs.items()
     }
 
@@ -124,4 +124,4 @@ def _p_value(context: Context, real: str, column: str) -> float:
     if x.size == 0 or y.size == 0:
         return math.nan
     effective = max(1, round(x.size * y.size / (x.size + y.size)))
-    return float(kstwo.sf(kolmogorov_of_sorted(x, y), effective))
+    return float(kstwo.sf(kolmogorov_of_ascending(x, y), effective))

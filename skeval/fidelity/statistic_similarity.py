@@ -15,7 +15,7 @@ from skeval.core.declared import declared
 from skeval.core.tags import COLUMN_TAGS
 from skeval.exceptions import DegenerateInputWarning
 from skeval.results.result import Result, mean_of_columns
-from skeval.stats.distributions import quantiles_of_sorted
+from skeval.stats.distributions import quantiles_of_ascending
 from skeval.steps.columns import (
     emptied_columns,
     finite_pairs,
@@ -129,5 +129,5 @@ def _agreement(x: np.ndarray, y: np.ndarray, unit: float, statistic: str) -> flo
 
 def _statistic(ascending: np.ndarray, statistic: str) -> float:
     if statistic == "median":
-        return float(quantiles_of_sorted(ascending, np.array([0.5]))[0])
+        return float(quantiles_of_ascending(ascending, np.array([0.5]))[0])
     return float(ascending.mean() if statistic == "mean" else ascending.std(ddof=1))

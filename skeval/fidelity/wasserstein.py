@@ -14,7 +14,7 @@ from skeval.core.declared import declared
 from skeval.core.tags import COLUMN_TAGS, MetricTags
 from skeval.fidelity.row_distance import RowDistance
 from skeval.results.result import Result, mean_of_columns
-from skeval.stats.distributions import expected_wasserstein, wasserstein_of_sorted
+from skeval.stats.distributions import expected_wasserstein, wasserstein_of_ascending
 from skeval.steps.columns import (
     emptied_columns,
     finite_pairs,
@@ -142,7 +142,7 @@ class WassersteinDistance(Metric):
 def _distance(x: np.ndarray, y: np.ndarray, p: float) -> float:
     if x.size == 0:
         return float("nan")
-    return wasserstein_of_sorted(x, y, float(p)) if y.size else float("inf")
+    return wasserstein_of_ascending(x, y, float(p)) if y.size else float("inf")
 
 
 def _on_scale(distance: float, scale: float) -> float:

@@ -333,7 +333,7 @@ def nearest_rows(
     best = np.repeat(limits[picks], k).reshape(picks.size, k)
     best_rows = np.full((picks.size, k), NO_ROW)
     n_tied = np.zeros(picks.size, np.int64)
-    n_read = _sweep(
+    n_read = sweep_leaves(
         forest, queries, query_codes, own, limits, bounded, step, picks, _make_scratch(forest),
         best, best_rows, n_tied,
     )  # fmt: skip
@@ -341,7 +341,7 @@ def nearest_rows(
 
 
 @jit_without_refcounts
-def _sweep(
+def sweep_leaves(
     forest: Forest, queries: Floats, query_codes: Bytes, own: Ints, limits: Floats, bounded: bool,
     step: int, picks: Ints, scratch: Scratch, best: Floats, best_rows: Ints, n_tied: Ints,
 ) -> int:  # fmt: skip

@@ -85,7 +85,7 @@ def jit_inline(function: Kernel) -> Kernel:
     return cast(Kernel, numba.njit(function, inline="always", **OPTIONS))
 
 
-def is_compiled(function: Callable[..., Any]) -> bool:
+def has_machine_code(function: Callable[..., Any]) -> bool:
     """Return whether machine code of a function exists in memory or on disk."""
     compiled = cast(Any, function)
     if compiled.overloads or not isinstance(compiled._cache, _Cache):

@@ -192,7 +192,7 @@ class MixedNearestNeighbors(BaseEstimator):
             return True
         from skeval.neighbors import kernels, machine_code
 
-        return not machine_code.is_compiled(kernels._sweep)
+        return not machine_code.has_machine_code(kernels.sweep_leaves)
 
     def _search_for(self, queries: Encoded) -> Index:
         """Return the index, or a tree of the same few rows if there are many queries."""

@@ -47,9 +47,9 @@ class SensitiveMetric(ClassMetric):
 
     sensitive: SensitiveColumn | None = None
 
-    def unmet_need(self, context: Context) -> Unmet | None:
+    def missing_input(self, context: Context) -> Unmet | None:
         """Return the requirement that the real tables do not meet and how to meet it, or None."""
-        if unmet := super().unmet_need(context):
+        if unmet := super().missing_input(context):
             return unmet
         if self.sensitive is None and not self._sensitive(context.schema):
             return Unmet(_NO_SENSITIVE.format(metric=type(self).__name__))

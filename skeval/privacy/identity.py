@@ -163,9 +163,9 @@ class IdentityDisclosure(ClassMetric):
                 f"got {self.population}. Omit it if train is the whole population."
             )
 
-    def unmet_need(self, context: Context) -> Unmet | None:
+    def missing_input(self, context: Context) -> Unmet | None:
         """Return the unmet requirement that quasi-identifiers must be specified."""
-        return super().unmet_need(context) or (
+        return super().missing_input(context) or (
             Unmet(_UNNAMED) if self.quasi_identifiers is None else None
         )
 

@@ -195,11 +195,11 @@ class DeltaPresence(ClusterableMetric):
     # in mode "cluster" a ratio of counts
     tags = replace(DISCLOSURE_TAGS, bounds=(0.0, float("inf")))
 
-    def unmet_need(self, context: Context) -> Unmet | None:
+    def missing_input(self, context: Context) -> Unmet | None:
         """Return the requirement that the real tables do not meet and how to meet it, or None."""
         if self.mode == "equivalence" and "holdout" not in context:
             return unmet("holdout", type(self).__name__, _NO_POPULATION)
-        return super().unmet_need(context)
+        return super().missing_input(context)
 
     def _compute(self, context: Context) -> Result:
         if self.mode == "equivalence":

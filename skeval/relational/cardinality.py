@@ -17,7 +17,7 @@ from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import RELATIONAL_TAGS
 from skeval.exceptions import ConstantColumnWarning, NothingToMeasureWarning
 from skeval.results.result import Result, mean_of_columns, undefined_result
-from skeval.stats.distributions import kolmogorov_of_sorted
+from skeval.stats.distributions import kolmogorov_of_ascending
 from skeval.steps.foreign_keys import n_children
 from skeval.tables.keys import ForeignKey
 from skeval.utils.formatting import number, percent
@@ -123,7 +123,7 @@ class CardinalityShapeSimilarity(_Cardinality):
     """
 
     def _score(self, train: np.ndarray, synthetic: np.ndarray) -> float:
-        return 1.0 - kolmogorov_of_sorted(train, synthetic)
+        return 1.0 - kolmogorov_of_ascending(train, synthetic)
 
     def _summary(self, result: Result) -> str:
         return (

@@ -39,20 +39,22 @@ class Lifted(Metric):
     tags: ClassVar[MetricTags] = TagsOfMetric()  # type: ignore[assignment]
     metric: AnyMetric
 
-    def unmet_need(self, context: Context) -> Unmet | None:
+    def missing_input(self, context: Context) -> Unmet | None:
         """Return the unmet need of the metric or the tables with its remedy, or None."""
         if not isinstance(context, RelationalContext):
-            return super().unmet_need(context)
+            return super().missing_input(context)
         if refusal := self._refusal(context):
             return Unmet(refusal)
-        return self.metric.unmet_need(self._table_context(context))
+        return self.metric.missing_input(self._table_context(context))
 
-    def unmet_needs(self, context: Context) -> list[Need]:
+    def missing_inputs(self, context: Context) -> list[Need]:
         """Return the unmet needs of the tables, that is, of the applied metric in its table."""
         if not isinstance(context, RelationalContext):
-            return super().unmet_needs(context)
+            return super().missing_inputs(context)
         return (
-            [] if self._refusal(context) else self.metric.unmet_needs(self._table_context(context))
+            []
+            if self._refusal(context)
+            else self.metric.missing_inputs(self._table_context(context))
         )
 
     def _refusal(self, context: RelationalContext) -> str:

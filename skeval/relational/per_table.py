@@ -268,13 +268,13 @@ class PerTable(OnTables):
     aggregate: Aggregate = "mean"
     tables: TableNames = None
 
-    def unmet_need(self, context: Context) -> Unmet | None:
+    def missing_input(self, context: Context) -> Unmet | None:
         """Return the need of the metric that no table meets with its remedy, or None."""
         if not isinstance(context, RelationalContext):
-            return super().unmet_need(context)
+            return super().missing_input(context)
         check_tables(context, self.tables or [], type(self).__name__, "tables")
         chosen = self._metrics_of_tables(context)
-        unmet = [need for one in chosen.values() if (need := one.unmet_need(context))]
+        unmet = [need for one in chosen.values() if (need := one.missing_input(context))]
         if self.tables is not None or len(unmet) == len(chosen):
             nothing = None if chosen else Unmet("does not find a table that it can measure.")
             return next(iter(unmet), nothing)
@@ -300,7 +300,7 @@ class PerTable(OnTables):
     def _metrics_to_evaluate(self, context: Context) -> dict[str, OfTable]:
         relational = cast("RelationalContext", context)
         chosen = self._metrics_of_tables(relational)
-        return {name: one for name, one in chosen.items() if not one.unmet_need(context)}
+        return {name: one for name, one in chosen.items() if not one.missing_input(context)}
 
     def _compute(self, context: Context) -> Result:
         results = {

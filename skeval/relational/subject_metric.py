@@ -38,9 +38,9 @@ class SubjectMetric(Metric):
 
     subject: SubjectName = None
 
-    def unmet_need(self, context: Context) -> Unmet | None:
+    def missing_input(self, context: Context) -> Unmet | None:
         """Return an unmet need of the tables with its remedy, or None."""
-        if unmet := super().unmet_need(context):
+        if unmet := super().missing_input(context):
             return unmet
         relational = cast("RelationalContext", context)
         if unclear := relational.relations.undetermined:

@@ -288,7 +288,7 @@ def _score_row(result: Result, weight: float, calibrated: bool) -> dict[str, Any
     """Return the score of a result, or the reason why it has no score."""
     fresh = float("nan") if result.baseline is None else result.baseline
     row = {"value": result.value, "baseline": fresh, "score": float("nan"), "scale": ""}
-    row |= {"beyond": False, "skipped": _reason_not_scored(result)}
+    row |= {"beyond": False, "skipped": _reason_without_score(result)}
     if row["skipped"] or result.tags is None:
         return row
     bounds, better, beyond = result.tags.bounds, result.tags.sign > 0, False
@@ -309,7 +309,7 @@ def _score_row(result: Result, weight: float, calibrated: bool) -> dict[str, Any
     return row | {"score": score, "scale": scale, "beyond": beyond, "skipped": reason}
 
 
-def _reason_not_scored(result: Result) -> str:
+def _reason_without_score(result: Result) -> str:
     """Return why a result cannot have a score on any scale, or an empty text."""
     if result.error:
         return result.error

@@ -80,7 +80,7 @@ def log_choose(n: np.ndarray | int, k: np.ndarray | int) -> np.ndarray:
     return value
 
 
-def kolmogorov_of_sorted(x: np.ndarray, y: np.ndarray) -> float:
+def kolmogorov_of_ascending(x: np.ndarray, y: np.ndarray) -> float:
     """Return the maximum distance of two empirical distribution functions of sorted samples."""
     # See kolmogorov_distance.
     #
@@ -142,7 +142,7 @@ def _between(
     return values[last]
 
 
-def wasserstein_of_sorted(x: np.ndarray, y: np.ndarray, p: float = 1.0) -> float:
+def wasserstein_of_ascending(x: np.ndarray, y: np.ndarray, p: float = 1.0) -> float:
     """Return the cost of moving the mass of one sample onto the other sample."""
     # The cost is 0 for equal distributions. If one sample is the other shifted by c, it is c.
     #
@@ -193,7 +193,7 @@ def expected_wasserstein(x: np.ndarray, y: np.ndarray) -> float:
     return float((np.diff(points) * deviation).sum() * (1.0 / n + 1.0 / m))
 
 
-def quantiles_of_sorted(x: np.ndarray, q: np.ndarray) -> np.ndarray:
+def quantiles_of_ascending(x: np.ndarray, q: np.ndarray) -> np.ndarray:
     """Return quantiles of an ascending sample, interpolated linearly as NumPy does."""
     at = np.asarray(q) * (x.size - 1)
     low = np.floor(at).astype(np.int64)

@@ -14,7 +14,7 @@ from skeval.exceptions import (
     InvalidValueWarning,
     MetricWarning,
 )
-from skeval.stats.distributions import exact_mean, quantiles_of_sorted
+from skeval.stats.distributions import exact_mean, quantiles_of_ascending
 from skeval.steps.column_choice import ColumnChoice, columns_of
 from skeval.tables.frames import column_values
 from skeval.tables.preprocessing import NUMERIC, Cells, Discretizer, cells_of_column
@@ -140,7 +140,7 @@ def width(x: np.ndarray, scale: str) -> float:
         return float("nan")
     if scale == "std":
         return float(x.std(ddof=1)) if x[0] < x[-1] else 0.0  # ignores rounding errors
-    low, high = quantiles_of_sorted(x, np.array([0.25, 0.75] if scale == "iqr" else [0.0, 1.0]))
+    low, high = quantiles_of_ascending(x, np.array([0.25, 0.75] if scale == "iqr" else [0.0, 1.0]))
     return float(high - low)
 
 

@@ -26,7 +26,7 @@ _END, _MISSING = ",", "?"
 _WORD = 64  # characters that are compared in one step
 _MAX_STEPS = 2**34  # maximum number of comparisons of a character with a word
 _AT_A_TIME = 128  # queries of similar length that are processed in one step
-_MAX_SMALL = 2**20  # up to this number, rapidfuzz compares the texts and nothing is compiled
+MAX_SMALL = 2**20  # up to this number, rapidfuzz compares the texts and nothing is compiled
 _MAX_CELL_EDITS = 64  # more than the characters of any cell
 _PAIRS = 2**21  # pairs of rows that are compared cell by cell in one step
 _NO_CHARACTER = 2**32 - 1
@@ -150,7 +150,7 @@ def nearest_edits(queries: Sequence[str], texts: Sequence[str]) -> np.ndarray:
     # An edit inserts, deletes or replaces one character (Levenshtein distance).
     if not queries:
         return np.empty(0)
-    if len(queries) * len(texts) <= _MAX_SMALL:
+    if len(queries) * len(texts) <= MAX_SMALL:
         return cdist(queries, texts, scorer=Levenshtein.distance, dtype=np.int32).min(axis=1) * 1.0
     from skeval.neighbors.text_kernels import fewest_edits
 

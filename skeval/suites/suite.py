@@ -342,9 +342,9 @@ class MetricSuite(FeatureNames, _BaseComposition):
                     fitted[name] = in_space(metric, self.space).fit_context(context)
                 # an input or a package is missing
                 except (MissingInputError, ImportError) as unmet:
-                    reason = _unmet_need(unmet)
+                    reason = _missing_input(unmet)
                     skipped[name] = reason.reason
-                    if set(optional).isdisjoint(metric.unmet_needs(context)):
+                    if set(optional).isdisjoint(metric.missing_inputs(context)):
                         skipped_results[name] = _skipped_result(metric, reason)
             is_checked = self.check_holdout and any(map(_contrasts, fitted.values()))
             if is_checked:
@@ -512,7 +512,9 @@ class MetricSuite(FeatureNames, _BaseComposition):
             if name not in skipped
         }
         self._skipped_results = {
-            name: _skipped_result(metric, Unmet(why, next(iter(metric.unmet_needs(context)), "")))
+            name: _skipped_result(
+                metric, Unmet(why, next(iter(metric.missing_inputs(context)), ""))
+            )
             for name, metric in self.all_metrics
             if (why := skipped.get(name))
         }
@@ -667,7 +669,7 @@ def _describe_error(error: Exception) -> str:
     return f"{kind}: on_error='raise' shows the traceback"  # warnings and results may be logged
 
 
-def _unmet_need(error: Exception) -> Unmet:
+def _missing_input(error: Exception) -> Unmet:
     """Return the missing input of a metric, without the name of the metric."""
     if isinstance(error, MissingInputError):
         return Unmet(error.lack, error.need)

@@ -178,9 +178,9 @@ class EntityLeakage(CorpusMetric, ClaimTested):
     _level = (0.8, 0.2)  # parts of the level for entities and for phrases around them
     _printed = ("total_entities", "avg_entity_density"), 0.1  # names and limit of SynEval
 
-    def unmet_need(self, context: Context) -> Unmet | None:
+    def missing_input(self, context: Context) -> Unmet | None:
         """Return the unmet need, such as a missing package or model, or None."""
-        if unmet := super().unmet_need(context):
+        if unmet := super().missing_input(context):
             return unmet
         missing = getattr(self._recognizer(), "missing", lambda: None)()
         return Unmet(f"requires its recognizer. {missing}") if missing else None

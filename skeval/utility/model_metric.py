@@ -64,9 +64,9 @@ class TargetMetric(Metric):
     pos_label: Label | None = None
     features: Columns = None
 
-    def unmet_need(self, context: Context) -> Unmet | None:
+    def missing_input(self, context: Context) -> Unmet | None:
         """Return the need that the real tables do not meet, including a suitable target."""
-        if (unmet := super().unmet_need(context)) or len(self._tasks) == 3:
+        if (unmet := super().missing_input(context)) or len(self._tasks) == 3:
             return unmet
         problem = problem_of(context, self._question(context))
         if problem.task in self._tasks:

@@ -25,12 +25,12 @@ class _WholeProcess:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self.lock = threading.Lock()
         self._n_threads = 0
         self._limit: Any = None
 
     def __enter__(self) -> None:
-        with self._lock:
+        with self.lock:
             if not self._n_threads:
                 _take_control()
                 self._limit = _libraries("blas", len(sys.modules)).limit(limits=1)
@@ -38,11 +38,11 @@ class _WholeProcess:
 
     def forget_other_threads(self) -> None:
         """Count only this thread, which is the only one in a forked process."""
-        self._lock = threading.Lock()  # another thread may have held the lock
+        self.lock = threading.Lock()  # another thread may have held the lock
         self._n_threads = int(getattr(_THIS_THREAD, "is_limited", False))
 
     def __exit__(self, *error: object) -> None:
-        with self._lock:
+        with self.lock:
             self._n_threads -= 1
             if not self._n_threads:
                 _take_control()
@@ -50,10 +50,10 @@ class _WholeProcess:
                 _take_control()
 
 
-_BLAS = _WholeProcess()
+BLAS = _WholeProcess()
 _THIS_THREAD = threading.local()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_BLAS.forget_other_threads)
+    os.register_at_fork(after_in_child=BLAS.forget_other_threads)
 
 
 @contextmanager
@@ -63,7 +63,7 @@ def one_thread() -> Iterator[None]:
         yield
         return
     # OpenMP has a limit for each thread that calls it
-    with _BLAS, _libraries("openmp", len(sys.modules)).limit(limits=1):
+    with BLAS, _libraries("openmp", len(sys.modules)).limit(limits=1):
         _THIS_THREAD.is_limited = True
         try:
             yield

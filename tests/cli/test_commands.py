@@ -457,11 +457,21 @@ def test_what_a_stream_cannot_write_loses_nothing(folder):
     assert len(SuiteResult.from_json(folder / "caf\u00e9.json")) == 4
 
 
-def test_what_nobody_expected_ends_in_one_sentence(folder, run, monkeypatch):
-    def fail(*tables, schema):
-        raise ArithmeticError("cell 8675309")
+@pytest.fixture
+def break_function(monkeypatch):
+    """Let a function of skeval raise an error."""
 
-    monkeypatch.setattr("skeval.suites.suite.MetricSuite.fit", fail)
+    def replace(name, error):
+        def fail(*arguments, **settings):
+            raise error
+
+        monkeypatch.setattr(name, fail)
+
+    return replace
+
+
+def test_what_nobody_expected_ends_in_one_sentence(folder, run, break_function):
+    break_function("skeval.suites.suite.MetricSuite.fit", ArithmeticError("cell 8675309"))
     code, out, err = run("evaluate", *THREE)
     assert code == 2
     assert len(err.strip().splitlines()) == 1
@@ -478,14 +488,11 @@ def test_a_package_that_is_not_installed_is_named(run, monkeypatch):
     assert err.strip().endswith('Install it: pip install "skeval[demo]"')
 
 
-def test_without_memory_for_a_sentence_there_is_one(folder, run, monkeypatch):
-    def fail(*arguments):
-        raise MemoryError
-
+def test_without_memory_for_a_sentence_there_is_one(folder, run, break_function, monkeypatch):
     written = []
     monkeypatch.setattr("skeval.cli.os.write", lambda *arguments: written.append(arguments))
-    monkeypatch.setattr("skeval.suites.suite.MetricSuite.fit", fail)
-    monkeypatch.setattr("skeval.cli.say", fail)
+    break_function("skeval.suites.suite.MetricSuite.fit", MemoryError())
+    break_function("skeval.cli.say", MemoryError())
     code, _, _ = run("evaluate", *THREE)
     assert code == 2
     [(stream, text)] = written
@@ -494,11 +501,9 @@ def test_without_memory_for_a_sentence_there_is_one(folder, run, monkeypatch):
 
 
 @pytest.mark.slow
-def test_failed_metrics_show_in_the_exit_code(folder, run, monkeypatch):
-    def fail(metric, context, **settings):
-        raise ArithmeticError("cell 8675309")
-
-    monkeypatch.setattr("skeval.fidelity.KSComplement.evaluate_context", fail)
+def test_failed_metrics_show_in_the_exit_code(folder, run, break_function):
+    error = ArithmeticError("cell 8675309")
+    break_function("skeval.fidelity.KSComplement.evaluate_context", error)
     code, out, err = run("evaluate", *THREE, "--suite", "quality", "-o", "s.json")
     assert code == 1
     assert "1 of 4 metrics failed: column_shapes/ks_complement." in err

@@ -43,7 +43,7 @@ def some_texts(n: int, seed: int) -> list[str]:
 @pytest.fixture(params=[0, 2**20], ids=["compiled", "rapidfuzz"])
 def few_pairs(request, monkeypatch):
     """Both ways to compare texts."""
-    monkeypatch.setattr("skeval.steps.text_edits._MAX_SMALL", request.param)
+    monkeypatch.setattr("skeval.steps.text_edits.MAX_SMALL", request.param)
 
 
 @pytest.mark.usefixtures("few_pairs")

@@ -15,7 +15,7 @@ from joblib import Parallel, delayed
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from skeval import Metric, MetricSuite, MetricTags
-from skeval.utils.one_thread import _BLAS, one_thread
+from skeval.utils.one_thread import BLAS, one_thread
 
 TABLE = pd.DataFrame({"x": np.arange(30.0)})
 
@@ -114,7 +114,7 @@ def test_processes_use_one_thread():
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no forks")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded")
 def test_a_fork_does_not_wait_for_a_thread_of_its_parent():
-    with _BLAS._lock:  # as if another thread were at it
+    with BLAS.lock:  # as if another thread were at it
         child = os.fork()
         if not child:
             signal.alarm(20)

@@ -199,7 +199,7 @@ class DisclosureProtection(Metric):
             "standard_error": risk.standard_error,
             "n_rows": risk.n_rows,
         }
-        if self._is_normalized and guess <= 0.0:
+        if self._divides_by_guess and guess <= 0.0:
             return undefined_result(_NO_SECRET, **details)
         if np.isnan(risk.value):
             return undefined_result(_UNFOUND["tcap" if self.method == "tcap" else "cap"], **details)
@@ -263,13 +263,13 @@ class DisclosureProtection(Metric):
         return summed_scores(context, role, self.method, self.tau, *self._step_arguments)
 
     @property
-    def _is_normalized(self) -> bool:
+    def _divides_by_guess(self) -> bool:
         return self.normalize and self.method != "disco"  # which counts rows that are not guessed
 
     def _value(self, risk: float, guess: float) -> float:
         """Return the protection at a risk (higher is better), or nan at nan."""
         protection = 1.0 - risk
-        return float(np.minimum(1.0, protection / guess)) if self._is_normalized else protection
+        return float(np.minimum(1.0, protection / guess)) if self._divides_by_guess else protection
 
 
 @declared

@@ -272,9 +272,9 @@ class DCROverfittingProtection(TrainShareScreen):
     _: KW_ONLY
     chance: Literal["sizes", "half"] = "sizes"
 
-    def unmet_need(self, context: Context) -> Unmet | None:
+    def missing_input(self, context: Context) -> Unmet | None:
         """Return the unmet requirement and the metric that works without a holdout, or None."""
-        lack = super().unmet_need(context)
+        lack = super().missing_input(context)
         if lack is None or lack.need != "holdout":
             return lack
         return lack._replace(reason=f"{lack.reason}{_NO_HOLDOUT}")

@@ -145,11 +145,11 @@ class PrivacyScore(NeighborMetric):
     n_bootstrap: Annotated[int, Interval(10)] = 500
     rescale: bool = False
 
-    def unmet_need(self, context: Context) -> Unmet | None:
+    def missing_input(self, context: Context) -> Unmet | None:
         """Return the unmet requirement if mode "holdout" is requested without a holdout."""
         if self.mode == "holdout" and "holdout" not in context:
             return unmet("holdout", type(self).__name__, _NO_HOLDOUT)
-        return super().unmet_need(context)
+        return super().missing_input(context)
 
     def _measure(self, context: Context, columns: Any) -> Result:
         if context.n_rows("train") < (2 if self._against_holdout(context) else 4):

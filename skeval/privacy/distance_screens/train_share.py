@@ -83,7 +83,7 @@ class TrainShare:
             return 1.0
         if self._is_normal:
             return max(float(norm.sf(self.z)), self.least_p)  # a sum of few masses is not normal
-        p_values = [test.p_value for test in self._relabelled]
+        p_values = [test.p_value for test in self._relabelings]
         # draws depend on each other in an unknown way, but twice the mean is valid in any case
         return p_values[0] if len(p_values) == 1 else min(1.0, 2.0 * float(np.mean(p_values)))
 
@@ -93,14 +93,14 @@ class TrainShare:
         return min(1.0 / float(a @ a) for a in self.masses) >= _MIN_MASSES
 
     @cached_property
-    def _relabelled(self) -> list[Relabelled]:
+    def _relabelings(self) -> list[Relabelled]:
         return [relabelled_test(a, self.n_train) for a in self.masses]
 
     def smallest_leak(self) -> dict[str, Any]:
         """Return the smallest excess of the share that the test of one draw finds."""
         if len(self.masses) != 1 or not (spread := self.null_standard_error) > 0.0:
             return {}
-        upper = None if self._is_normal else self._relabelled[0].upper_deviation
+        upper = None if self._is_normal else self._relabelings[0].upper_deviation
         excess = partial(smallest_shift, spread=spread, upper=upper)
         return {"smallest_leak": smallest_leak(excess, self.contrast.expected)}
 

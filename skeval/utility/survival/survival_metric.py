@@ -66,9 +66,9 @@ class SurvivalMetric(Metric):
     _: KW_ONLY
     pos_label: Label | None = None
 
-    def unmet_need(self, context: Context) -> Unmet | None:
+    def missing_input(self, context: Context) -> Unmet | None:
         """Return the unmet need, for example a duration that is not numerical."""
-        return super().unmet_need(context) or unmet_outcome(context, self._outcome)
+        return super().missing_input(context) or unmet_outcome(context, self._outcome)
 
     def _compute(self, context: Context) -> Result:
         for role in ("train", "synthetic"):

@@ -173,9 +173,9 @@ class SinglingOutRisk(ResidualRiskMetric):
     size_correction: Literal["subsample", "fit", "none"] = "subsample"
     columns: Columns = None
 
-    def unmet_needs(self, context: Context) -> list[Need]:
+    def missing_inputs(self, context: Context) -> list[Need]:
         """Return the unmet requirements. A comparison with guessing does not require a holdout."""
-        lacking = super().unmet_needs(context)
+        lacking = super().missing_inputs(context)
         return [need for need in lacking if need != "holdout" or self.reference == "holdout"]
 
     def _risk(self, context: Context, tested: bool) -> Result:
