@@ -100,19 +100,22 @@ def kernel_log_density(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
     covariance = (_covariance(centres) + _RIDGE * np.eye(d)) * n ** (-2.0 / (d + 4.0))
     root = np.linalg.cholesky(covariance)
     distinct, place = np.unique(points, axis=0, return_inverse=True)
-    rows = np.linalg.solve(root, centres.T).T
-    lengths, logs = (rows**2).sum(axis=1), []
+    whitened = np.linalg.solve(root, centres.T)
+    lengths, logs = (whitened**2).sum(axis=0) / 2.0, []
+    exponents, kernels = np.empty((_BLOCK, n)), np.empty((_BLOCK, n), dtype=np.float32)
     # blocks are filled up because the order of a sum depends on the shape, which would break ties
     filled = np.zeros((max(1, -(-len(distinct) // _BLOCK)) * _BLOCK, d))
     filled[: len(distinct)] = distinct
     for part in np.split(filled, len(filled) // _BLOCK):
         block = np.linalg.solve(root, part.T).T
-        exponents = block @ rows.T - lengths / 2.0  # the query's own square is added afterwards
+        np.matmul(block, whitened, out=exponents)
+        exponents -= lengths  # the query's own square is subtracted afterwards
         top = exponents.max(axis=1)
         exponents -= top[:, None]
-        np.exp(exponents, out=exponents)
+        # float32 has seven digits of a kernel, and its exponential takes a quarter of the time
+        np.exp(exponents, out=kernels, dtype=np.float32, casting="same_kind")
         own = (block**2).sum(axis=1) / 2.0
-        logs.append(np.log(exponents.sum(axis=1)) + top - own)
+        logs.append(np.log(kernels.sum(axis=1, dtype=np.float64)) + top - own)
     constant = np.log(n) + d * np.log(2.0 * np.pi) / 2.0 + np.log(np.diag(root)).sum()
     return np.asarray(np.concatenate(logs)[place.ravel()] - constant)
 
