@@ -17,7 +17,8 @@ Training, holdout and synthetic data have equal numbers of rows. Flights are com
 the number of the plane and the combined hour. The synthetic rows are from a copula, and a tenth of
 them are copies of training rows. Additional columns are columns of other rows. prdc encodes
 categories as columns of 0 and 1, and skeval uses Gower's distance. For numbers, both use the same
-distance.
+distance. Where both sides define a value in the same way, the last column shows whether the values
+are equal.
 """
 
 from __future__ import annotations
@@ -35,9 +36,10 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
-from itertools import product
+from itertools import combinations, product
+from math import isclose
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 from typing import Any
 
 import pandas as pd
@@ -101,16 +103,98 @@ def our_dcr(train, holdout, synthetic):
     DCROverfittingProtection().fit(train, holdout).evaluate(synthetic)
 
 
+def known_and_secret(train: pd.DataFrame) -> tuple[list[str], list[str]]:
+    """Return the known columns and the secret of an attack on categories."""
+    *known, secret = labelled(train)
+    return known[:4], [secret]
+
+
+def sdmetrics_disclosure(train, holdout, synthetic):
+    from sdmetrics.single_table import DisclosureProtection
+
+    known, secret = known_and_secret(train)
+    named = {"known_column_names": known, "sensitive_column_names": secret}
+    return DisclosureProtection.compute(train, synthetic, **named)
+
+
+def our_disclosure(train, holdout, synthetic):
+    from skeval.privacy import DisclosureProtection
+
+    return DisclosureProtection(*known_and_secret(train)).fit(train).evaluate(synthetic).value
+
+
 def sdmetrics_quality(train, holdout, synthetic):
     from sdmetrics.reports.single_table import QualityReport
 
     QualityReport().generate(train, synthetic, described(train), verbose=False)
 
 
-def our_quality(train, holdout, synthetic):
-    from skeval import make_suite
+def sdmetrics_diagnostic(train, holdout, synthetic):
+    from sdmetrics.reports.single_table import DiagnosticReport
 
-    make_suite("quality").fit(train).evaluate(synthetic)
+    DiagnosticReport().generate(train, synthetic, described(train), verbose=False)
+
+
+def of_suite(name: str) -> Callable[..., None]:
+    """Return a call of a suite."""
+
+    def call(train, holdout, synthetic):
+        from skeval import make_suite
+
+        make_suite(name).fit(train).evaluate(synthetic)
+
+    return call
+
+
+our_quality, our_diagnostic = of_suite("quality"), of_suite("diagnostic")
+
+
+def of_sdmetrics_columns(name: str) -> Callable[..., float]:
+    """Return a call of a metric for each numerical column, which returns the mean."""
+
+    def call(train, holdout, synthetic):
+        import sdmetrics.single_column
+
+        compute = getattr(sdmetrics.single_column, name).compute
+        numbers = train.select_dtypes("number").columns
+        return mean(compute(train[x], synthetic[x]) for x in numbers)
+
+    return call
+
+
+def of_sdmetrics_pairs(name: str, numerical: bool) -> Callable[..., float]:
+    """Return a call of a metric for each pair of columns of a kind, which returns the mean."""
+
+    def call(train, holdout, synthetic):
+        import sdmetrics.column_pairs
+
+        compute = getattr(sdmetrics.column_pairs, name).compute
+        columns = train.select_dtypes("number").columns if numerical else labelled(train)
+        pairs = map(list, combinations(columns, 2))
+        return mean(compute(train[pair], synthetic[pair]) for pair in pairs)
+
+    return call
+
+
+def of_fidelity(name: str, *, labels: bool = False, **settings: Any) -> Callable[..., float]:
+    """Return a call of one of our metrics, which returns its value."""
+
+    def call(train, holdout, synthetic):
+        import skeval.fidelity
+
+        metric = getattr(skeval.fidelity, name)(**settings)
+        if labels:
+            metric.set_params(columns=labelled(train))
+        return metric.fit(train, holdout).evaluate(synthetic).value
+
+    return call
+
+
+sdmetrics_ks, our_ks = of_sdmetrics_columns("KSComplement"), of_fidelity("KSComplement")
+sdmetrics_correlation = of_sdmetrics_pairs("CorrelationSimilarity", numerical=True)
+our_correlation = of_fidelity("CorrelationSimilarity")
+sdmetrics_contingency = of_sdmetrics_pairs("ContingencySimilarity", numerical=False)
+our_contingency = of_fidelity("ContingencySimilarity", labels=True)
 
 
 def of_syntheval(metric: str) -> Callable[..., None]:
@@ -126,6 +210,26 @@ def of_syntheval(metric: str) -> Callable[..., None]:
 
 
 syntheval_hits, syntheval_nnaa = of_syntheval("hit_rate"), of_syntheval("nnaa")
+syntheval_dcr, syntheval_nndr = of_syntheval("dcr"), of_syntheval("nndr")
+syntheval_mia = of_syntheval("mia")
+
+
+def our_percentile(train, holdout, synthetic):
+    from skeval.privacy import DCRPercentile
+
+    DCRPercentile(50, "train_loo").fit(train, holdout).evaluate(synthetic)
+
+
+def our_nndr(train, holdout, synthetic):
+    from skeval.privacy import NNDR
+
+    NNDR(query="train").fit(train, holdout).evaluate(synthetic)
+
+
+def our_mia(train, holdout, synthetic):
+    from skeval.privacy import MembershipInference
+
+    MembershipInference("classifier").fit(train, holdout).evaluate(synthetic)
 
 
 def our_hits(train, holdout, synthetic):
@@ -185,10 +289,25 @@ def anonymeter_singling(train, holdout, synthetic):
     of.evaluate(mode="multivariate").risk()
 
 
-def our_singling(train, holdout, synthetic):
-    from skeval.privacy import SinglingOutRisk
+def anonymeter_one_column(train, holdout, synthetic):
+    from anonymeter.evaluators import SinglingOutEvaluator
 
-    SinglingOutRisk(n_attacks=ATTACKS).fit(train, holdout).evaluate(synthetic)
+    of = SinglingOutEvaluator(train, synthetic, n_attacks=ATTACKS, control=holdout, seed=0)
+    of.evaluate(mode="univariate").risk()
+
+
+def of_singling(mode: str) -> Callable[..., None]:
+    """Return a call of the singling out attack."""
+
+    def call(train, holdout, synthetic):
+        from skeval.privacy import SinglingOutRisk
+
+        SinglingOutRisk(mode, n_attacks=ATTACKS).fit(train, holdout).evaluate(synthetic)
+
+    return call
+
+
+our_singling, our_one_column = of_singling("multivariate"), of_singling("univariate")
 
 
 def split(table: pd.DataFrame) -> list[list[str]]:
@@ -256,20 +375,35 @@ def our_report(train, holdout, synthetic):
         report(train, holdout, synthetic, Path(folder) / "report.html", progress=False)
 
 
+def at(sizes: tuple[int, ...], *race: Any) -> list[Race]:
+    """Return the same race with several numbers of rows."""
+    return [Race(*race, n_rows) for n_rows in sizes]
+
+
+SMALL = 1000, 10_000
 RACES = (
+    *at(SMALL, "sdmetrics", "DiagnosticReport, preset", sdmetrics_diagnostic, our_diagnostic),
+    *at(SMALL, "sdmetrics", "QualityReport, preset", sdmetrics_quality, our_quality),
+    *at(SMALL, "sdmetrics", "KSComplement, with interval", sdmetrics_ks, our_ks),
+    *at(SMALL, "sdmetrics", "CorrelationSimilarity", sdmetrics_correlation, our_correlation),
+    *at(SMALL, "sdmetrics", "ContingencySimilarity", sdmetrics_contingency, our_contingency),
+    Race("sdmetrics", "DisclosureProtection", sdmetrics_disclosure, our_disclosure, 1000),
+    Race("sdmetrics", "DCROverfittingProtection", sdmetrics_dcr, our_dcr, 1000),
     Race("sdmetrics", "DCROverfittingProtection", sdmetrics_dcr, our_dcr, 2000),
     Race("sdmetrics", "DCROverfittingProtection", sdmetrics_dcr, our_dcr, 5000),
-    Race("sdmetrics", "QualityReport, preset quality", sdmetrics_quality, our_quality, 5000),
-    Race("sdmetrics", "QualityReport, preset quality", sdmetrics_quality, our_quality),
-    Race("syntheval", "hit rate, HittingRate", syntheval_hits, our_hits),
-    Race("syntheval", "nnaa, NNAAPrivacyLoss alone", syntheval_nnaa, our_nnaa),
-    Race("syntheval", "nnaa, with its p-value", syntheval_nnaa, our_nnaa_tested),
-    Race("prdc", "its scores for numerical columns", prdc_of_numbers, our_balls_of_numbers),
-    Race("prdc", "its scores for all columns", prdc_of_all, our_balls_of_all),
+    Race("syntheval", "dcr, DCRPercentile", syntheval_dcr, our_percentile, 4000),
+    Race("syntheval", "nndr, NNDR", syntheval_nndr, our_nndr, 4000),
+    Race("syntheval", "hit rate, HittingRate", syntheval_hits, our_hits, 4000),
+    Race("syntheval", "nnaa, NNAAPrivacyLoss alone", syntheval_nnaa, our_nnaa, 4000),
+    Race("syntheval", "nnaa, with its p-value", syntheval_nnaa, our_nnaa_tested, 4000),
+    Race("syntheval", "mia, MembershipInference of a classifier", syntheval_mia, our_mia, 4000),
+    Race("prdc", "its scores for numerical columns", prdc_of_numbers, our_balls_of_numbers, 10_000),
+    Race("prdc", "its scores for all columns", prdc_of_all, our_balls_of_all, 10_000),
+    Race("anonymeter", "univariate singling out", anonymeter_one_column, our_one_column, 10_000),
     Race("anonymeter", "multivariate singling out", anonymeter_singling, our_singling, 39_000),
     Race("anonymeter", "linkability, one split", anonymeter_linkability, our_linkability, 39_000),
     Race("anonymeter", "inference of one column", anonymeter_inference, our_inference, 39_000),
-    Race("phik", "two matrices, PhikMatrixDifference", phik, our_phik),
+    Race("phik", "two matrices, PhikMatrixDifference", phik, our_phik, 10_000),
     Race("mostlyai-qa", "the whole report", mostlyai_report, our_report, 10_000),
     Race("mostlyai-qa", "the whole report", mostlyai_report, our_report, 5000, 45),
 )  # fmt: skip
@@ -312,10 +446,10 @@ def run(call: Callable[..., Any], package: str, folder: Path) -> None:
     seconds: list[float] = []
     while sum(seconds) < FEWEST or (len(seconds) < CALLS and sum(seconds) < ENOUGH):
         started = time.process_time()
-        call(*tables)
+        value = call(*tables)
         seconds.append(time.process_time() - started)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    print(json.dumps([version(package), median(seconds), peak]))
+    print(json.dumps([version(package), median(seconds), peak, value]))
 
 
 def environment(peer: str, folder: Path) -> str:
@@ -327,8 +461,11 @@ def environment(peer: str, folder: Path) -> str:
     return python
 
 
-def asked(python: str, race: Race, side: str, folder: Path) -> tuple[str, float, float]:
-    """Return version, seconds and GiB of one side of a race."""
+Measured = tuple[str, float, float, float | None]
+
+
+def asked(python: str, race: Race, side: str, folder: Path) -> Measured:
+    """Return version, seconds, GiB and value, if it is comparable, of one side of a race."""
     done = subprocess.run(
         [python, __file__, "--run", str(RACES.index(race)), side, str(folder)],
         check=True,
@@ -336,32 +473,40 @@ def asked(python: str, race: Race, side: str, folder: Path) -> tuple[str, float,
         text=True,
         env={**os.environ, **THREADS},
     )
-    version_, seconds, peak = json.loads(done.stdout.splitlines()[-1])
-    return version_, seconds, peak
+    version_, seconds, peak, value = json.loads(done.stdout.splitlines()[-1])
+    return version_, seconds, peak, value
 
 
 HEADINGS = ["computation of the other package", "table, rows"]
-HEADINGS += ["its CPU s", "CPU s of skeval", "times", "its GiB", "GiB of skeval", "times"]
+HEADINGS += ["its CPU s", "CPU s of skeval", "times", "its GiB", "GiB of skeval", "times", "values"]
 
 
 def raced(races: list[Race], tables: list[str], pythons: dict[str, str]) -> Iterator[list[Any]]:
     """Yield the lines of the table for each race. Repeated calls of a peer are measured once."""
-    known: dict[Any, tuple[str, float, float]] = {}
+    known: dict[Any, Measured] = {}
     for race, table in product(races, tables):
         same = table, race.theirs, race.n_rows, race.n_columns
         with tempfile.TemporaryDirectory() as name:
             write(table, race, Path(name))
             if same not in known:
                 known[same] = asked(pythons[race.peer], race, "theirs", Path(name))
-            _, ours, our_peak = asked(sys.executable, race, "ours", Path(name))
-        release, theirs, their_peak = known[same]
+            _, ours, our_peak, our_value = asked(sys.executable, race, "ours", Path(name))
+        release, theirs, their_peak, their_value = known[same]
         n_columns = "" if race.n_columns is None else f" x {race.n_columns}"
         yield [
             f"{race.peer} {release}: {race.title}",
             f"{table}, {race.n_rows:,}{n_columns}",
             *map(results.in_digits, (theirs, ours, theirs / ours)),
             *(results.in_digits(peak, 2) for peak in (their_peak, our_peak, their_peak / our_peak)),
+            compared(their_value, our_value),
         ]
+
+
+def compared(theirs: float | None, ours: float | None) -> str:
+    """Return whether two values are equal, or an empty text if their definitions differ."""
+    if theirs is None or ours is None:
+        return ""
+    return "equal" if isclose(theirs, ours, abs_tol=1e-9) else f"{theirs:.4f}, {ours:.4f}"
 
 
 def show(races: list[Race], tables: list[str], pythons: dict[str, str]) -> list[list[Any]]:

@@ -54,6 +54,7 @@ _LOOKS_LIKE_DATE = re.compile(
     r"\s*(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}[- ][A-Za-z]{3,9}\.?[- ]\d{2,4}"
     r"|[A-Za-z]{3,9} \d{1,2}, \d{4})"
 )
+_STARTS_LIKE_NUMBER = re.compile(r"\s*[-+]?\s*[$\u20ac\u00a3\u00a5]?\s*[-+]?\.?\d")
 _STARTS_LIKE_DATE = re.compile(rf"{_LOOKS_LIKE_DATE.pattern}|\s*\d{{4}}")  # 2020-03 is one, too
 COMPACT = "%Y%m%d"  # integers are read in this format only if a schema declares them as dates
 _FIRST_DAY, _LAST_DAY = 19_000_101, 21_001_231
@@ -125,18 +126,22 @@ def nearly_all(n_read: int, n_other: int) -> bool:
 
 def have_digits(texts: pd.Series) -> bool:
     """Return whether a sample of texts has a digit, which numbers and dates require."""
-    return any(_DIGIT.search(text) for text in _sample(texts))
+    return any(_DIGIT.search(str(text)) for text in texts.iloc[:: _step(texts)])
+
+
+def may_be_numbers(cells: pd.Series) -> bool:
+    """Return whether a cell of a sample starts like a number."""
+    return some_match(cells, _STARTS_LIKE_NUMBER)
 
 
 def may_be_dates(cells: pd.Series) -> bool:
-    """Return whether most cells of a sample look like dates, or start with a year."""
-    return most_match(cells, _STARTS_LIKE_DATE)
+    """Return whether a cell of a sample looks like a date, or starts with a year."""
+    return some_match(cells, _STARTS_LIKE_DATE)
 
 
-def most_match(cells: pd.Series, pattern: re.Pattern[str]) -> bool:
-    """Return whether most cells of a sample start like a pattern."""
-    matches = [bool(pattern.match(str(cell))) for cell in cells.iloc[:: _step(cells)]]
-    return 2 * sum(matches) > len(matches)
+def some_match(cells: pd.Series, pattern: re.Pattern[str]) -> bool:
+    """Return whether a cell of a sample starts like a pattern, to skip slower checks."""
+    return any(pattern.match(str(cell)) for cell in cells.iloc[:: _step(cells)])
 
 
 def _sample(present: pd.Series) -> pd.Series:
@@ -151,6 +156,8 @@ def are_numbers(present: pd.Series) -> bool:
     """Return whether nearly all texts in a column are numbers, not codes such as "007"."""
     # Placeholders such as "?" are ignored. Few distinct integers in strings are codes, unless the
     # column has a few placeholders, which are the reason why it was read as text.
+    if not may_be_numbers(present):
+        return False
     name = str(present.name)
     sample = _sample(present)
     if not _share_read(sample, read_numbers(sample), name):
@@ -248,7 +255,9 @@ def datetime_format(values: pd.Series) -> str | None:
     present = values.dropna() if values.hasnans else values
     if isinstance(values.dtype, pd.CategoricalDtype):
         present = plain_values(present)
-    if present.empty or inferred_type(present) != "string":
+    if present.empty or not some_match(present, _LOOKS_LIKE_DATE):
+        return None
+    if inferred_type(present) != "string":
         return None
     name = str(values.name)
     sample = _sample(present)

@@ -18,10 +18,11 @@ from skeval.tables.cells import (
     inferred_type,
     is_plain,
     may_be_dates,
-    most_match,
+    may_be_numbers,
     nearly_all,
     plain_values,
     read_numbers,
+    some_match,
 )
 from skeval.tables.columns_by_kind import read_column, used_categories
 from skeval.tables.schema import MAX_CODES, Kind, TableSchema, n_codes
@@ -81,9 +82,13 @@ def reasons_of(frame: Any, names: Sequence[str], schema: TableSchema) -> dict[st
 
 
 def _has_digit(present: pd.Series) -> bool:
-    # the categories are read instead of the cells, and reading stops at the first digit
-    is_categorical = isinstance(present.dtype, pd.CategoricalDtype)
-    cells = used_categories(present)[1] if is_categorical else present
+    # distinct cells are read, and reading stops at the first digit
+    if isinstance(present.dtype, pd.CategoricalDtype):
+        cells = used_categories(present)[1]
+    elif isinstance(present.dtype, pd.StringDtype):
+        cells = present.unique().to_numpy(dtype=object).tolist()
+    else:
+        cells = present.tolist()
     return any(_DIGIT.search(str(cell)) for cell in cells)
 
 
@@ -92,7 +97,7 @@ def _mostly_numbers(present: pd.Series, kind: Kind) -> str:
     is_other = is_plain(present.dtype) or isinstance(present.dtype, pd.CategoricalDtype)
     if kind not in {"categorical", "id"} or is_other:
         return ""
-    if len(present) < _MIN_ROWS:
+    if len(present) < _MIN_ROWS or not may_be_numbers(present):
         return ""
     read = read_numbers(present)
     share = read.notna().mean()
@@ -103,7 +108,7 @@ def _mostly_numbers(present: pd.Series, kind: Kind) -> str:
 
 def _have_decimal_comma(present: pd.Series) -> bool:
     """Return whether nearly all texts are numbers such as "12,5"."""
-    if len(present) < _MIN_ROWS or not most_match(present, _WITH_COMMA):
+    if len(present) < _MIN_ROWS or not some_match(present, _WITH_COMMA):
         return False
     if inferred_type(present) != "string":
         return False
