@@ -176,26 +176,27 @@ class Context:
 
     def original_frame(self, role: str) -> pd.DataFrame:
         """Return the original rows of a role, with original types and cells that cannot be read."""
+        return self.stored_original(role).copy(deep=False)
+
+    def stored_original(self, role: str) -> Any:
+        """Return the original table of a role as it is stored, which must not be modified."""
         self.stored(role)  # raises an error if the role is missing, and records that it was read
-        return self._given[role].copy(deep=False)
+        return self._given[role]
 
     def original_order(self, role: str) -> pd.DataFrame:
         """Return the original table of a role with its rows in their original order."""
-        self.stored(role)
-        given, places = self._given[role], self._places.get(role)
+        given, places = self.stored_original(role), self._places.get(role)
         if isinstance(given, TakenRows) and given.positions is places:
             return given.table.copy(deep=False)
         return self.original_frame(role).iloc[np.argsort(self.places(role))]
 
     def original_names(self, role: str) -> pd.Index:
         """Return the names of the columns of the original table of a role."""
-        self.stored(role)
-        return self._given[role].columns
+        return self.stored_original(role).columns
 
     def original_column(self, role: str, name: str) -> pd.Series:
         """Return a column of the original table of a role, whose cells must not be modified."""
-        self.stored(role)
-        column: pd.Series = self._given[role][name].copy(deep=False)
+        column: pd.Series = self.stored_original(role)[name].copy(deep=False)
         return column
 
     def n_rows(self, role: str) -> int:

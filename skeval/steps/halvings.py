@@ -64,4 +64,4 @@ def _half_rows(context: Context, role: str, n_rows: int, seed: int) -> Iterator[
 def _counted_rows(context: Context, role: str, n_rows: int) -> tuple[Any, ...]:
     """Return the positions of the rows that count. A large table is read once for all halves."""
     at = drawn_positions(context, role, n_rows, named_seed(role, 0))
-    return at, *(take_rows(t, at) for t in (context.stored(role), context.original_frame(role)))
+    return at, *(take_rows(t, at) for t in (context.stored(role), context.stored_original(role)))

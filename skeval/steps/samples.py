@@ -105,7 +105,7 @@ def synthetic_sample(context: Context, n_rows: int) -> Context:
 
 def replace_role(context: Context, role: str, positions: np.ndarray) -> Context:
     """Return a context in which some of a role's rows are the synthetic rows."""
-    tables = context.stored(role), context.original_frame(role)
+    tables = context.stored(role), context.stored_original(role)
     if positions.size < len(tables[0]):
         tables = tuple(take_rows(table, positions) for table in tables)
     else:
