@@ -60,7 +60,15 @@ _KINDS = {
     "audit": "audit",
     "disclosure": "disclosure metric",
 }
-_VOID = (HoldoutShiftWarning, HoldoutUsedWarning, MostlySharedRowsWarning, IgnoredColumnsWarning)
+VoidKind = Literal[
+    "shifted", "holdout used", "shared rows", "extra columns", "untested columns", "too little"
+]
+_VOID: Mapping[type[MetricWarning], VoidKind] = {
+    HoldoutShiftWarning: "shifted",
+    HoldoutUsedWarning: "holdout used",
+    MostlySharedRowsWarning: "shared rows",
+    IgnoredColumnsWarning: "extra columns",
+}
 ReasonKind = Literal["needs holdout", "meaningless", "unable", "failed", "undefined", "untested"]
 SaidKind = Literal["not looked at", "fact", "void", "copies", "alarms", "no alarm", "advice"]
 _MAX_ALARMS = 3  # further alarms are counted, not listed
@@ -156,6 +164,9 @@ class Verdict:
         Fixes for leaks, most significant first, and for copies. Empty if training and holdout data
         are not samples of one population, because the tests then do not show a leak that could be
         fixed.
+    void_kinds : tuple of str, default=()
+        Kinds of the reasons in `void`, in the same order: "shifted", "holdout used", "shared rows",
+        "extra columns", "untested columns" or "too little".
     results : SuiteResult, optional
         Results on which the verdict is based. A notebook shows them.
 
@@ -186,6 +197,7 @@ class Verdict:
     copies: bool = False
     outcome: Outcome = "inconclusive"
     advice: tuple[str, ...] = ()
+    void_kinds: tuple[VoidKind, ...] = ()
     results: Mapping[str, Result] | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
@@ -340,13 +352,15 @@ def verdict(
     left = [n for n in notices if isinstance(n, UnexaminedColumnsWarning)]
     untested = [f"Not tested: {names_in_words(one.columns, _MAX_NAMED)}." for one in left]
     unique = [n for one in left for n in one.unique if n not in accept_untested]
-    void = (
-        *(str(n) for n in notices if tested and isinstance(n, _VOID)),
-        *([_describe_untested_values(unique)] if unique else []),
-        *in_release,
-        *_describe_shortage(sizes, copies, tested, level),
-        *_describe_no_room(of_privacy, level),
-    )
+    reasons: list[tuple[VoidKind, Iterable[str]]] = [
+        *((k, [str(n)]) for w, k in _VOID.items() for n in notices if tested and isinstance(n, w)),
+        ("untested columns", [_describe_untested_values(unique)] if unique else []),
+        ("holdout used", in_release),
+        ("too little", _describe_shortage(sizes, copies, tested, level)),
+        ("too little", _describe_no_room(of_privacy, level)),
+    ]
+    voided = [(kind, text) for kind, texts in reasons for text in texts]
+    void = tuple(text for _, text in voided)
     has_copies = any(one.train.beyond_chance for one in copies)
     outcome = _outcome(alarms, has_copies, void, tested)
     # advice about a column that differs between train and holdout would be wrong
@@ -375,6 +389,7 @@ def verdict(
         facts=facts,
         not_looked_at=skipped,
         void=void,
+        void_kinds=tuple(kind for kind, _ in voided),
         n_tests=len(_distinct(tested.values())),
         level=level,
         adjusted=adjusted,

@@ -7,14 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
-from skeval.exceptions import (
-    HoldoutShiftWarning,
-    HoldoutUsedWarning,
-    IgnoredColumnsWarning,
-    MostlySharedRowsWarning,
-    UnexaminedColumnsWarning,
-    UnreadCellsWarning,
-)
+from skeval.exceptions import UnexaminedColumnsWarning, UnreadCellsWarning
 from skeval.reporting.document.outcomes import Outcome, Strength
 from skeval.reporting.document.questions import Question, question_of, question_of_risk
 from skeval.reporting.document.trials import Trial, collect_trials
@@ -244,15 +237,6 @@ def _columns_of_leak(significant: Iterable[Trial]) -> tuple[str, ...]:
     return tuple(columns)[:_MAX_NAMED]
 
 
-_OBSTACLES = {
-    HoldoutShiftWarning: Obstacle.SHIFTED,
-    HoldoutUsedWarning: Obstacle.HOLDOUT_USED,
-    MostlySharedRowsWarning: Obstacle.SHARED_ROWS,
-    IgnoredColumnsWarning: Obstacle.EXTRA_COLUMNS,
-    UnexaminedColumnsWarning: Obstacle.UNTESTED_COLUMNS,
-}
-
-
 def _obstacle(results: SuiteResult, verdict: Verdict) -> Obstacle | None:
     """Return why the tests do not allow a conclusion, or None."""
     if not verdict.n_tests:
@@ -264,9 +248,4 @@ def _obstacle(results: SuiteResult, verdict: Verdict) -> Obstacle | None:
             return Obstacle.NO_HOLDOUT
         of_privacy = any(aspect_of(result) == "privacy" for result in results.values())
         return Obstacle.TOO_LITTLE if of_privacy else Obstacle.NO_METRIC
-    if not verdict.void:
-        return None
-    for kind, obstacle in _OBSTACLES.items():
-        if any(isinstance(notice, kind) for notice in results.notices):
-            return obstacle
-    return Obstacle.TOO_LITTLE
+    return Obstacle(verdict.void_kinds[0]) if verdict.void_kinds else None

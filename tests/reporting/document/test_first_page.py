@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from skeval import Result, SuiteResult
+from skeval import Result, SuiteResult, make_suite
 from skeval.exceptions import UnreadCellsWarning
 from skeval.reporting.document.blocks import (
     Cell,
@@ -275,6 +277,18 @@ def test_inconclusive_if_no_test_would_have_found_a_severe_leak() -> None:
     assert results.verdict().outcome == "inconclusive"
     found: Headline = block(first_page(results), "headline")
     assert plain(found.title) == "Privacy could not be tested: there is too little to compare."
+
+
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
+def test_copies_of_holdout_rows_are_the_reason_that_is_named() -> None:
+    train, holdout, mixed = np.random.default_rng(0).integers(0, 12, (3, 300, 6)).astype(str)
+    mixed[:40] = holdout[:40]
+    tables = [pd.DataFrame(rows).add_prefix("c") + " of 12" for rows in (train, holdout, mixed)]
+    results = make_suite("screens").fit(*tables[:2]).evaluate(tables[2])
+    assert results.verdict().void_kinds == ("holdout used",)
+    page = first_page(results)
+    assert "holdout" in next(sentences(block(page, "headline")))
+    assert any("new holdout" in text for text in sentences(block(page, "steps")))
 
 
 def test_reversed_order_of_two_columns() -> None:
