@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from typing import Any, get_args
 
 from sklearn.tree import DecisionTreeClassifier
 
@@ -14,6 +14,7 @@ from skeval.fidelity import KSComplement
 from skeval.generators import Bootstrap
 from skeval.privacy import ShadowMembershipInference
 from skeval.text import PatternRecognizer
+from skeval.utils.parameters import ColumnName, legal_sets
 
 # required parameters that no default can stand for, as columns of the default tables
 _REQUIRED: dict[str, Any] = {
@@ -57,12 +58,14 @@ def example_of(kind: type[Metric]) -> Metric:
     """Return an instance that the default tables suit."""
     parameters = inspect.signature(kind).parameters.values()
     required = [one.name for one in parameters if one.default is one.empty]
-    arguments = {name: _argument(name) for name in required}
+    arguments = {name: _argument(kind, name) for name in required}
     light = (_LIGHT.get(base.__name__, {}) for base in reversed(kind.__mro__))
     return kind(**{name: value for own in (arguments, *light) for name, value in own.items()})
 
 
-def _argument(name: str) -> Any:
+def _argument(kind: type[Metric], name: str) -> Any:
+    if name not in _REQUIRED and legal_sets(kind).get(name) is get_args(ColumnName)[1]:
+        return "age"
     if name == "attack":
         return example_of(ShadowMembershipInference)
     if name not in _REQUIRED:

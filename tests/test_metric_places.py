@@ -19,16 +19,9 @@ ALL_METRICS = GUIDE / "metrics.rst"
 SECTIONS = {
     "Warnings": "when the value misleads",
     "Notes": "the formula",
-    "References": "where the formula is from, or add a formula of your own to WITHOUT_A_SOURCE of this test,",
+    "References": "where the formula is from, which may be your own,",
     "Examples": "a few lines that run",
     "See Also": "metrics that answer a similar question",
-}
-WITHOUT_A_SOURCE = {  # formulas of this project, which have no section References
-    *("IdenticalMatchShare", "InterEventTimeSimilarity", "MapDistance", "MissingPatternSimilarity"),
-    *("MixedAssociationDifference", "NGramSimilarity", "NNDistanceDistributions"),
-    *("NearestSequences", "NominalMentions", "PerTable", "PrimaryKeyUniqueness"),
-    *("ReferenceEquality", "SharedSubsequences", "SubjectCopies", "TextLengthSimilarity"),
-    *("TransitionSimilarity", "VocabularySimilarity"),
 }
 WITHOUT_A_ROW = {"ByGroup"}  # measures any other metric, group by group
 
@@ -71,10 +64,7 @@ def missing_sections(kind: type[Metric]) -> Iterator[str]:
     if not page.strip():
         yield f"write the docstring of the class {step(1)}"
         return
-    asked = dict(SECTIONS)
-    if kind.__name__ in WITHOUT_A_SOURCE:
-        del asked["References"]
-    for section, content in asked.items():
+    for section, content in SECTIONS.items():
         if not re.search(rf"^\s*{section}\n\s*-+$", page, re.M):
             yield f"write the section {section} of the docstring, {content} {step(1)}"
 

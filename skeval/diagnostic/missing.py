@@ -156,6 +156,10 @@ class MissingPatternSimilarity(MissingMetric):
     ``details["largest_difference"]`` names the columns that are missing in the pattern
     whose share differs most.
 
+    References
+    ----------
+    Formula of this project.
+
     Examples
     --------
     >>> import pandas as pd

@@ -369,6 +369,10 @@ class MixedAssociationDifference(AssociationDifference):
     types of pairs are not on the same scale. For example, an eta of 0.3 is not as strong as a V of
     0.3.
 
+    References
+    ----------
+    Formula of this project.
+
     Examples
     --------
     >>> from skeval.datasets import make_mixed

@@ -106,6 +106,10 @@ class MapDistance(Metric):
     fewer than `min_count` rows of a table are pooled as above with cells of the same table. If the
     remaining rows are too few, their cells are nan.
 
+    References
+    ----------
+    Formula of this project.
+
     Examples
     --------
     >>> from skeval.datasets import make_mixed

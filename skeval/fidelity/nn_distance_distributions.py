@@ -63,6 +63,10 @@ class NNDistanceDistributions(NeighborMetric):
     outermost levels. The number of bars is one per 10 rows of this sample, but at least 4. For
     fewer than 20 rows, the only level is the median, and its values are nan.
 
+    References
+    ----------
+    Formula of this project.
+
     Examples
     --------
     >>> from skeval.datasets import make_mixed

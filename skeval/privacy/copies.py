@@ -315,6 +315,10 @@ class IdenticalMatchShare(ExactMatchShare):
     synthetic rows, because common rows occur first and rare rows later. Therefore, compare the
     fraction with the baseline.
 
+    References
+    ----------
+    Formula of this project.
+
     Examples
     --------
     >>> import pandas as pd

@@ -45,6 +45,10 @@ class InterEventTimeSimilarity(SequenceMetric):
     third fraction is for rows without index or key. A table whose sequence key has no index has no
     times.
 
+    References
+    ----------
+    Formula of this project.
+
     Examples
     --------
     >>> import pandas as pd

@@ -105,6 +105,10 @@ class NearestSequences(SequenceMetric):
 
     The metric does not find a copied part of a history within a new history.
 
+    References
+    ----------
+    Formula of this project.
+
     Examples
     --------
     >>> import numpy as np

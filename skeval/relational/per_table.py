@@ -251,6 +251,10 @@ class PerTable(OnTables):
 
     A mean can hide a bad table behind good tables. Use "worst" for privacy metrics.
 
+    References
+    ----------
+    Formula of this project.
+
     Examples
     --------
     >>> import pandas as pd

@@ -53,6 +53,10 @@ class PrimaryKeyUniqueness(RelationalMetric):
 
     Keys repeat less often in small tables, so compare tables of the same size.
 
+    References
+    ----------
+    Formula of this project.
+
     Examples
     --------
     >>> import pandas as pd

@@ -50,6 +50,10 @@ class ReferenceEquality(RelationalMetric):
     value is the mean over the reference tables. ``details["columns"]`` contains the fraction for
     each table, and ``details["kept"]`` the fraction of training rows that still occur.
 
+    References
+    ----------
+    Formula of this project.
+
     Examples
     --------
     >>> import pandas as pd

@@ -76,6 +76,10 @@ class SharedSubsequences(SequenceMetric):
     subject. The p-value is multiplied by the number of tables. ``details["synthetic_pieces"]``
     contains the fractions of synthetic parts that occur in the training data and in the holdout.
 
+    References
+    ----------
+    Formula of this project.
+
     Examples
     --------
     >>> import numpy as np

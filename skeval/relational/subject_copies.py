@@ -88,6 +88,10 @@ class SubjectCopies(SubjectMetric, ClaimTested):
     copies for any p-value. ``details["epsilon"]`` contains lower bounds on epsilon for subjects, as
     :class:`skeval.privacy.ExactMatchShare` contains them for rows.
 
+    References
+    ----------
+    Formula of this project.
+
     Examples
     --------
     >>> import pandas as pd

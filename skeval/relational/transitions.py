@@ -176,6 +176,10 @@ class TransitionSimilarity(ColumnSequenceMetric):
     the most frequent categories for the display. Fractions from fewer than ten sequences are not
     included.
 
+    References
+    ----------
+    Formula of this project.
+
     Examples
     --------
     >>> import pandas as pd

@@ -39,11 +39,6 @@ class Repeats:
         """The mean number of repeats in a release of new real rows."""
         return self.seen / self.exposure
 
-    @property
-    def upper_bound(self) -> int:
-        """The number of repeats that only one of a hundred releases of new real rows exceeds."""
-        return self.bound(CHANCE)
-
     def bound(self, chance: float) -> int:
         """Return the number of repeats that new real rows exceed with this probability."""
         # It is a prediction bound. Both the observed and the future number of repeats are

@@ -29,6 +29,12 @@ def halved_share(*n_rows: int) -> float:
     return min(1.0, MAX_HALVED / max(n_rows))
 
 
+def two_halves(n_rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the positions of two disjoint random halves of rows."""
+    order = np.random.default_rng(seed).permutation(n_rows)
+    return order[: n_rows // 2], order[n_rows // 2 : n_rows // 2 * 2]
+
+
 def sampling_interval(
     value: float,
     halves: np.ndarray,

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from skeval.core.context import Context, shared
-from skeval.stats.sampling_intervals import N_HALVINGS, halved_share
+from skeval.stats.sampling_intervals import N_HALVINGS, halved_share, two_halves
 from skeval.steps.samples import drawn_positions, named_seed
 from skeval.tables.taken_rows import take_rows
 
@@ -55,8 +53,7 @@ def train_halves(context: Context, n_rows: int, seed: int) -> Halves:
 def _half_rows(context: Context, role: str, n_rows: int, seed: int) -> Iterator[tuple[Any, ...]]:
     """Yield positions of half the rows that count, and these rows as read and as given."""
     at, rows, given = _counted_rows(context, role, n_rows)
-    order = np.random.default_rng(named_seed(role, seed)).permutation(n_rows)
-    for half in order[: n_rows // 2], order[n_rows // 2 : n_rows // 2 * 2]:
+    for half in two_halves(n_rows, named_seed(role, seed)):
         yield at[half], *(take_rows(table, half) for table in (rows, given))
 
 

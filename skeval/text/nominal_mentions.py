@@ -131,6 +131,10 @@ class NominalMentions(EntityLeakage):
     contains the numbers, densities and overlap that SynEval prints. Its risk is high if the density
     is above 0.15 or the overlap is above 50%.
 
+    References
+    ----------
+    Formula of this project.
+
     Examples
     --------
     Any recognizer will do if a language has no pipeline:

@@ -61,6 +61,10 @@ class TextLengthSimilarity(KSComplement):
     ``details["marginals"]`` contains the fractions of lengths in each table, in bins that end at a
     quantile and contain at least ten real rows.
 
+    References
+    ----------
+    Formula of this project.
+
     Examples
     --------
     >>> import pandas as pd
@@ -183,6 +187,10 @@ class VocabularySimilarity(RunSimilarity):
     Copies of training texts have the highest score, so the metric gives no information about
     privacy.
 
+    References
+    ----------
+    Formula of this project.
+
     Examples
     --------
     >>> import pandas as pd
@@ -261,6 +269,10 @@ class NGramSimilarity(RunSimilarity):
 
     A value above the baseline indicates that phrases of training texts are repeated. In this case,
     use the metrics of memorization.
+
+    References
+    ----------
+    Formula of this project.
 
     Examples
     --------

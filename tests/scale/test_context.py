@@ -34,6 +34,7 @@ from skeval.privacy import DCROverfittingProtection, KMap
 from skeval.scale.context import LargeContext
 from skeval.scale.engines import DaskEngine
 from skeval.steps.samples import measured_on
+from tests.metric_examples import example_of
 from tests.snapshots import raises, warns
 from tests.tables.test_sources import write_parts
 
@@ -169,7 +170,7 @@ def no_cluster(monkeypatch):
 
 
 def evaluated(train, holdout, synthetic):
-    metrics = [(m.__name__, m(**GIVEN.get(m.__name__, {}))) for m in COUNTED]
+    metrics = [(m.__name__, example_of(m).set_params(**GIVEN.get(m.__name__, {}))) for m in COUNTED]
     suite = MetricSuite([*metrics, *MORE.items()], on_error="raise")
     with warnings.catch_warnings(), dask.config.set(scheduler="threads"):
         warnings.simplefilter("ignore")

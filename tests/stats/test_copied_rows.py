@@ -52,11 +52,8 @@ def test_pairs_of_rows_are_events_seen():
     assert seen.seen == pytest.approx(7.0)
     assert seen.exposure == pytest.approx(999 / 500)
     success = seen.exposure / (1 + seen.exposure)
-    assert (
-        nbinom.sf(seen.upper_bound, 7.5, success)
-        <= CHANCE
-        < nbinom.sf(seen.upper_bound - 1, 7.5, success)
-    )
+    bound = seen.bound(CHANCE)
+    assert nbinom.sf(bound, 7.5, success) <= CHANCE < nbinom.sf(bound - 1, 7.5, success)
 
 
 @pytest.mark.parametrize("n", [100, 400, 500, 2000])
