@@ -72,7 +72,7 @@ _VOID: Mapping[type[MetricWarning], VoidKind] = {
 ReasonKind = Literal["needs holdout", "meaningless", "unable", "failed", "undefined", "untested"]
 SaidKind = Literal["not looked at", "fact", "void", "copies", "alarms", "no alarm", "advice"]
 _MAX_ALARMS = 3  # further alarms are counted, not listed
-Outcome = Literal["leak found", "copies found", "inconclusive", "no leak found"]
+VerdictOutcome = Literal["leak found", "copies found", "inconclusive", "no leak found"]
 NOTHING_OF_PRIVACY = "No privacy metric was evaluated."
 _LACKS_HOLDOUT = ("holdout", "population")
 _RETURN = (
@@ -195,7 +195,7 @@ class Verdict:
     adjusted: dict[str, float]
     parts: tuple[Said, ...]
     copies: bool = False
-    outcome: Outcome = "inconclusive"
+    outcome: VerdictOutcome = "inconclusive"
     advice: tuple[str, ...] = ()
     void_kinds: tuple[VoidKind, ...] = ()
     results: Mapping[str, Result] | None = field(default=None, repr=False, compare=False)
@@ -415,7 +415,7 @@ def _advise_on_weak_evidence(
 
 def _outcome(
     alarms: list[str], has_copies: bool, void: tuple[str, ...], tested: Mapping[str, Result]
-) -> Outcome:
+) -> VerdictOutcome:
     # Alarms are tests whose adjusted p-value is at most the level. `Copied.beyond_chance` in
     # stats/copied_rows.py decides about copies, and `verdict` collects what makes the suite void.
     # Files in steps/ or suites/ raise the notices among them.
@@ -612,7 +612,7 @@ def _format_alarm(tested: Mapping[str, Result], result: Result, called: Mapping[
 
 
 def _describe_no_alarm(
-    tested: Mapping[str, Result], copies: tuple[Copies, ...], outcome: Outcome
+    tested: Mapping[str, Result], copies: tuple[Copies, ...], outcome: VerdictOutcome
 ) -> str:
     if not tested:
         return "There was no privacy test."
