@@ -63,15 +63,49 @@ def _least_edits_of_cells(
     context: Context, rows: dict[str, np.ndarray], space: Any, columns: ColumnChoice, seed: int
 ) -> list[np.ndarray]:
     """Return the minimum sum of edits of cells, like `least_edits` for whole rows."""
+    settings = (tuple(rows), tuple(rows.values()), space, columns, seed)
+    return [least for least, _ in _nearest_cells(context, *settings)]
+
+
+@shared
+def _nearest_cells(
+    context: Context,
+    roles: tuple[str, ...],
+    places: tuple[np.ndarray, ...],
+    space: Any,
+    columns: ColumnChoice,
+    seed: int,
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the minimum sums of edits and the synthetic rows, or -1 if only a sample is read."""
     cells = _cells(context, "synthetic", space, columns)
     longest = max(len("".join(row)) for row in cells)
-    n_compared = affordable(sum(map(len, rows.values())), longest, n_words=1)
+    n_compared = affordable(sum(map(len, places)), longest, n_words=1)
     distinct = _distinct(plain_rows(context, "synthetic", space, columns))
-    kept = sample_positions(distinct.size, n_compared, named_seed("texts", seed))
-    return [
-        nearest_edits_of_cells(_cells(context, role, space, columns)[places], cells[distinct[kept]])
-        for role, places in rows.items()
-    ]
+    kept = distinct[sample_positions(distinct.size, n_compared, named_seed("texts", seed))]
+    known = [(np.empty(at.size), np.full(at.size, -1)) for at in places]
+    if part := _most_of(context):
+        # only rows whose nearest synthetic row is not in the part are compared again
+        whole, taken = part
+        here = np.full(whole.n_rows("synthetic") + 1, -1)
+        here[taken] = np.arange(taken.size)
+        of_whole = _nearest_cells(whole, roles, places, space, columns, seed)
+        known = [(least, here[nearest]) for least, nearest in of_whole]
+    found = []
+    for role, at, (least, nearest) in zip(roles, places, known, strict=True):
+        left = nearest < 0
+        queries = _cells(context, role, space, columns)[at[left]]
+        edits, positions = nearest_edits_of_cells(queries, cells[kept])
+        least, nearest = least.copy(), nearest.copy()
+        least[left], nearest[left] = edits, kept[positions] if kept.size == distinct.size else -1
+        found.append((least, nearest))
+    return found
+
+
+def _most_of(context: Context) -> tuple[Context, np.ndarray] | None:
+    """Return the context of which most synthetic rows were taken, and their positions in it."""
+    whole, role, taken = context.taken.get("synthetic", (context, "", np.empty(0)))
+    same = role == "synthetic" and whole.real is context.real
+    return (whole, taken) if same and 2 * taken.size > whole.n_rows(role) else None
 
 
 def _distinct(rows: np.ndarray) -> np.ndarray:
@@ -82,6 +116,9 @@ def _distinct(rows: np.ndarray) -> np.ndarray:
 
 @shared
 def _cells(context: Context, role: str, space: Any, columns: ColumnChoice) -> np.ndarray:
+    if role == "synthetic" and (part := _most_of(context)):
+        whole, taken = part
+        return _cells(whole, role, space, columns)[taken]
     decimals = _decimals_of_real(context, space, columns)
     return cells_as_text(plain_rows(context, role, space, columns), decimals)
 
@@ -175,9 +212,11 @@ def _characters(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     return np.frombuffer(joined, dtype="<u4"), np.cumsum([len(text) for text in texts])
 
 
-def nearest_edits_of_cells(queries: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Get for each query the minimum sum of edits over cells to one of the others."""
-    least = np.empty(len(queries))
+def nearest_edits_of_cells(
+    queries: np.ndarray, others: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Get for each query the minimum sum of edits over cells to one of the others, and which."""
+    least, nearest = np.empty(len(queries)), np.empty(len(queries), dtype=np.int64)
     columns = [pd.factorize(column) for column in others.T]
     # sums in the type of the distances are several times faster, and a cell has few edits
     kind = np.int16 if len(columns) * _MAX_CELL_EDITS <= np.iinfo(np.int16).max else np.int32
@@ -187,5 +226,6 @@ def nearest_edits_of_cells(queries: np.ndarray, others: np.ndarray) -> np.ndarra
             own, texts = pd.factorize(column)
             distances = cdist(texts, their_texts, scorer=Levenshtein.distance, dtype=kind)
             edits += distances.take(theirs, axis=1)[own]
+        nearest[part] = edits.argmin(axis=1)
         least[part] = edits.min(axis=1)
-    return least
+    return least, nearest

@@ -132,11 +132,30 @@ def test_edits_of_cells_are_summed(monkeypatch):
         for query in zip(*cells[0], strict=True)
     ]
     own, released = (cells_as_text(rows, decimals) for rows in (queries, others))
-    assert nearest_edits_of_cells(own, released).tolist() == expected
-    assert nearest_edits_of_cells(own[:0], released).size == 0
-    assert nearest_edits_of_cells(own[:2, [1]], released[:1, [1]]).size == 2
+    assert nearest_edits_of_cells(own, released)[0].tolist() == expected
+    assert nearest_edits_of_cells(own[:0], released)[0].size == 0
+    assert nearest_edits_of_cells(own[:2, [1]], released[:1, [1]])[0].size == 2
     monkeypatch.setattr(text_edits, "_PAIRS", 100)  # some queries at a time
-    assert nearest_edits_of_cells(own, released).tolist() == expected
+    assert nearest_edits_of_cells(own, released)[0].tolist() == expected
+
+
+def test_edits_to_a_part_of_the_synthetic_rows_do_not_depend_on_known_edits_to_all():
+    train, holdout = (
+        pd.concat([table.add_prefix(f"{i}_") for i in range(9)], axis=1)
+        for table in (TRAIN, HOLDOUT)
+    )
+    context = Context.of(train, holdout).with_synthetic(pd.concat([train, holdout[:50]]))
+    rows = {"train": np.arange(150), "holdout": np.arange(100)}
+    left = np.flatnonzero(np.arange(context.n_rows("synthetic")) % 3 > 0)
+    part = context.synthetic.iloc[left].reset_index(drop=True)
+    taken = {"synthetic": (context, "synthetic", left)}
+    separate, known = (
+        context.real.with_rows_as_synthetic(part, taken=given) for given in ({}, taken)
+    )
+    found = zip(
+        *(least_edits(one, rows, "gower", None, 0) for one in (separate, known)), strict=True
+    )
+    assert all((one == other).all() for one, other in found)
 
 
 def test_wide_rows_are_compared_cell_by_cell():
