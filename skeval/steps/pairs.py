@@ -30,6 +30,8 @@ _COUNTED = 65_536
 _MANY_COUNTED = 2**23
 # maximum number of joint cells in memory (0.25 GB), above which tables are counted on demand
 _MAX_CELLS = 2**26
+# maximum number of joint cells of a half of the rows, above which metrics do not share the counts
+_MAX_KEPT = 2**20
 
 
 class Binning(NamedTuple):
@@ -105,9 +107,9 @@ class JointTables:
         return cls(n_cells, missing, single, blocks, np.empty((0, len(n_cells)), dtype=np.int64))
 
     @staticmethod
-    def too_many(n_cells: tuple[int, ...]) -> bool:
+    def too_many(n_cells: tuple[int, ...], most: int = _MAX_CELLS) -> bool:
         """Return whether there are too many joint cells to keep their counts."""
-        return sum(n * sum(n_cells[i + 1 :]) for i, n in enumerate(n_cells)) > _MAX_CELLS
+        return sum(n * sum(n_cells[i + 1 :]) for i, n in enumerate(n_cells)) > most
 
     @classmethod
     def add_parts(cls, parts: list[JointTables]) -> JointTables:
@@ -223,6 +225,19 @@ def joint_tables(
     return JointTables.from_codes(matrix, n_cells, missing)
 
 
+def tables_read_once(
+    context: Context, role: str, names: tuple[str, ...], binning: Binning, drawn: Drawn = ALL_ROWS
+) -> JointTables:
+    """Return `joint_tables`, without keeping large tables of halves."""
+    # A metric reads the tables of 20 halves of synthetic and holdout rows, and reads each once.
+    n_cells, _ = cell_numbers(cells(context, *binning), names)
+    is_half = role == "synthetic" and "train" in context.taken
+    is_large = JointTables.too_many(n_cells, _MAX_KEPT)
+    count = joint_tables.ordinary if is_half and is_large else joint_tables
+    tables: JointTables = count(context, role, names, binning, drawn)
+    return tables
+
+
 def cell_numbers(
     cut: Discretizer, names: tuple[str, ...]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -260,7 +275,7 @@ def similarity_matrix(
     drawn: Drawn = ALL_ROWS,
 ) -> np.ndarray:
     """Return the similarity of all columns and pairs, which is symmetric."""
-    train, synthetic = (joint_tables(context, role, names, binning, drawn) for role in ROLES)
+    train, synthetic = (tables_read_once(context, role, names, binning, drawn) for role in ROLES)
     return _of_columns_and_pairs(_similarities, train, synthetic, nan)
 
 
