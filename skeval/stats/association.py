@@ -47,12 +47,13 @@ class SideBySide:
         widths = np.append(self.starts[1:], self.columns.size) - self.starts
         table = np.repeat(np.arange(self.starts.size), widths)
         with np.errstate(divide="ignore", invalid="ignore"):
-            expected = self.rows[:, table] * self.columns / self.n[table]
-            gaps = np.abs(self.tables - expected)
+            expected = self.rows.take(table, axis=1) * self.columns / self.n[table]
+            gaps = self.tables - expected
             if yates:
-                square = ((self.n_rows == 2) & (self.n_columns == 2))[table]
-                gaps[:, square] -= np.minimum(0.5, gaps[:, square])
-            terms = np.where(expected > 0.0, gaps**2 / expected, 0.0)
+                square = np.flatnonzero(((self.n_rows == 2) & (self.n_columns == 2))[table])
+                below = np.abs(gaps[:, square])
+                gaps[:, square] = below - np.minimum(0.5, below)
+            terms = np.where(expected > 0.0, gaps * gaps / expected, 0.0)
         return self._sums(terms.sum(axis=0))
 
     def cramers_v(self, *, bias_correction: bool = True) -> np.ndarray:
