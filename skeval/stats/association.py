@@ -45,16 +45,20 @@ class SideBySide:
     def chi_square(self, *, yates: bool = False) -> np.ndarray:
         """Return Pearson's chi-square of each table, with `yates` corrected for 2 x 2 tables."""
         widths = np.append(self.starts[1:], self.columns.size) - self.starts
-        table = np.repeat(np.arange(self.starts.size), widths)
+        # empty rows and columns add nothing, and are often half of the cells
+        columns, rows = np.flatnonzero(self.columns), np.flatnonzero(self.rows.any(axis=1))
+        table = np.repeat(np.arange(self.starts.size), widths)[columns]
+        sums = np.zeros(self.columns.size)
         with np.errstate(divide="ignore", invalid="ignore"):
-            expected = self.rows.take(table, axis=1) * self.columns / self.n[table]
-            gaps = self.tables - expected
+            expected = self.rows[rows].take(table, axis=1) * self.columns[columns] / self.n[table]
+            gaps = self.tables[rows].take(columns, axis=1) - expected
             if yates:
                 square = np.flatnonzero(((self.n_rows == 2) & (self.n_columns == 2))[table])
                 below = np.abs(gaps[:, square])
                 gaps[:, square] = below - np.minimum(0.5, below)
             terms = np.where(expected > 0.0, gaps * gaps / expected, 0.0)
-        return self._sums(terms.sum(axis=0))
+        sums[columns] = terms.sum(axis=0)
+        return self._sums(sums)
 
     def cramers_v(self, *, bias_correction: bool = True) -> np.ndarray:
         """Return Cramer's V, from 0 for independent columns to 1 if each determines the other."""
