@@ -17,14 +17,15 @@ class SideBySide:
     #
     # The greatest possible association of a table depends on how many rows and columns it uses. If
     # two tables of the same cells are compared, a rare cell that is empty in one of them would
-    # change this number, and with it the associations of all pairs of the column. Therefore, the
-    # cells that the table `reference` uses count as used.
+    # change this number, and with it the associations of all pairs of the column. Therefore, cells
+    # that a reference table uses count as used. `used` contains a mask of the cells of the column
+    # for each table, and a mask of the columns of the adjacent tables.
 
     def __init__(
         self,
         tables: np.ndarray,
         starts: Sequence[int] | np.ndarray = (0,),
-        reference: SideBySide | None = None,
+        used: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> None:
         self.tables = tables
         self.starts = np.asarray(starts)
@@ -33,8 +34,8 @@ class SideBySide:
         self.n = self.rows.sum(axis=0).astype(np.float64)
         rows, columns = self.rows > 0, self.columns > 0
         self.vary = (rows.sum(axis=0) > 1) & (self._sums(columns.astype(np.int64)) > 1)
-        if reference is not None:
-            rows, columns = rows | (reference.rows > 0), columns | (reference.columns > 0)
+        if used is not None:
+            rows, columns = rows | used[0], columns | used[1]
         self.n_rows = rows.sum(axis=0)  # rows that a table uses
         self.n_columns = self._sums(columns.astype(np.int64))
 

@@ -144,6 +144,18 @@ class JointTables:
             counts[:, self.starts(i) + self.missing[i + 1 :]] = 0
         return counts
 
+    @cached_property
+    def _used(self) -> dict[tuple[int, str], tuple[np.ndarray, np.ndarray]]:
+        return {}
+
+    def used(self, i: int, nan: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return which cells of column i and of the later columns each table of a block uses."""
+        if (i, nan) not in self._used:
+            block = self.block(i, nan)
+            rows = np.add.reduceat(block, self.starts(i), axis=1)
+            self._used[i, nan] = rows > 0, block.sum(axis=0) > 0
+        return self._used[i, nan]
+
     def column(self, i: int, nan: str = "own") -> np.ndarray:
         """Return the counts of one column's cells."""
         counts = self.single[i].copy()
@@ -430,10 +442,9 @@ def association_matrix(
     matrix = np.full((n_columns, n_columns), np.nan)
     for i in range(n_columns - 1):
         starts = tables.starts(i)
-        of_reference = None
-        if reference is not None and reference is not tables:  # a table uses its own cells anyway
-            of_reference = SideBySide(reference.block(i, nan), starts)
-        strength = measure(SideBySide(tables.block(i, nan), starts, of_reference))
+        # a table uses its own cells anyway
+        used = None if reference is None or reference is tables else reference.used(i, nan)
+        strength = measure(SideBySide(tables.block(i, nan), starts, used))
         # a measure that is not symmetric is returned as two rows
         matrix[i, i + 1 :], matrix[i + 1 :, i] = np.broadcast_to(strength, (2, n_columns - 1 - i))
     np.fill_diagonal(matrix, np.where(tables.vary(nan), 1.0, np.nan))
