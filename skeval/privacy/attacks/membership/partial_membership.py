@@ -483,7 +483,9 @@ def _most_similar(
     differences = {
         j: _differences(synthetic[:, j], real[:, j][candidates], scale[j]) for j in chosen
     }
-    total = np.sum(list(differences.values()), axis=0)
+    total = np.zeros(candidates.shape)
+    for apart in differences.values():  # a sum of a list would copy all of them
+        total += apart
     for j in range(real.shape[1]):
         # differences of sums in another order are equal
         apart = np.round(total - differences[j], 9) if j in differences else total
