@@ -17,7 +17,7 @@ from skeval.core.declared import declared
 from skeval.fidelity.pair_metric import AssociationDifference, calibration_sentence
 from skeval.results.result import Result
 from skeval.stats.association import SideBySide
-from skeval.steps.pairs import Binning, association_matrix, in_name_order, joint_tables
+from skeval.steps.pairs import Binning, association_matrix, in_name_order, tables_read_once
 from skeval.utils.formatting import number
 from skeval.utils.parameters import BinCount
 
@@ -131,7 +131,7 @@ def phik_matrix(
 ) -> np.ndarray:
     """Return the phi_k coefficients of the rows of a role, or nan for constant columns."""
     measure = _places_on_curves if backend == "fast" else _phik_of_package
-    tables, of_train = (joint_tables(context, r, names, binning) for r in (role, "train"))
+    tables, of_train = (tables_read_once(context, r, names, binning) for r in (role, "train"))
     measure = partial(measure, noise_correction=noise_correction)
     matrix = association_matrix(tables, "drop", measure, of_train)
     if backend == "fast":  # the pairs of a shape share a curve, so that all are evaluated together

@@ -17,14 +17,15 @@ class SideBySide:
     #
     # The greatest possible association of a table depends on how many rows and columns it uses. If
     # two tables of the same cells are compared, a rare cell that is empty in one of them would
-    # change this number, and with it the associations of all pairs of the column. Therefore, the
-    # cells that the table `reference` uses count as used.
+    # change this number, and with it the associations of all pairs of the column. Therefore, cells
+    # that a reference table uses count as used. `used` contains a mask of the cells of the column
+    # for each table, and a mask of the columns of the adjacent tables.
 
     def __init__(
         self,
         tables: np.ndarray,
         starts: Sequence[int] | np.ndarray = (0,),
-        reference: SideBySide | None = None,
+        used: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> None:
         self.tables = tables
         self.starts = np.asarray(starts)
@@ -33,8 +34,8 @@ class SideBySide:
         self.n = self.rows.sum(axis=0).astype(np.float64)
         rows, columns = self.rows > 0, self.columns > 0
         self.vary = (rows.sum(axis=0) > 1) & (self._sums(columns.astype(np.int64)) > 1)
-        if reference is not None:
-            rows, columns = rows | (reference.rows > 0), columns | (reference.columns > 0)
+        if used is not None:
+            rows, columns = rows | used[0], columns | used[1]
         self.n_rows = rows.sum(axis=0)  # rows that a table uses
         self.n_columns = self._sums(columns.astype(np.int64))
 
@@ -45,15 +46,20 @@ class SideBySide:
     def chi_square(self, *, yates: bool = False) -> np.ndarray:
         """Return Pearson's chi-square of each table, with `yates` corrected for 2 x 2 tables."""
         widths = np.append(self.starts[1:], self.columns.size) - self.starts
-        table = np.repeat(np.arange(self.starts.size), widths)
+        # empty rows and columns add nothing, and are often half of the cells
+        columns, rows = np.flatnonzero(self.columns), np.flatnonzero(self.rows.any(axis=1))
+        table = np.repeat(np.arange(self.starts.size), widths)[columns]
+        sums = np.zeros(self.columns.size)
         with np.errstate(divide="ignore", invalid="ignore"):
-            expected = self.rows[:, table] * self.columns / self.n[table]
-            gaps = np.abs(self.tables - expected)
+            expected = self.rows[rows].take(table, axis=1) * self.columns[columns] / self.n[table]
+            gaps = self.tables[rows].take(columns, axis=1) - expected
             if yates:
-                square = ((self.n_rows == 2) & (self.n_columns == 2))[table]
-                gaps[:, square] -= np.minimum(0.5, gaps[:, square])
-            terms = np.where(expected > 0.0, gaps**2 / expected, 0.0)
-        return self._sums(terms.sum(axis=0))
+                square = np.flatnonzero(((self.n_rows == 2) & (self.n_columns == 2))[table])
+                below = np.abs(gaps[:, square])
+                gaps[:, square] = below - np.minimum(0.5, below)
+            terms = np.where(expected > 0.0, gaps * gaps / expected, 0.0)
+        sums[columns] = terms.sum(axis=0)
+        return self._sums(sums)
 
     def cramers_v(self, *, bias_correction: bool = True) -> np.ndarray:
         """Return Cramer's V, from 0 for independent columns to 1 if each determines the other."""

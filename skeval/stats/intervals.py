@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -11,11 +12,17 @@ Varied = Literal["halves", "rows"]
 Ends = tuple[float, float] | None
 
 
+@lru_cache
+def normal_quantile(confidence: float) -> float:
+    """Return how many standard errors an interval of a normal estimate extends to each side."""
+    return float(norm.ppf((1.0 + confidence) / 2.0))
+
+
 def wilson(k: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
     """Return Wilson's score interval of a fraction."""
     # Source: E. B. Wilson, "Probable inference, the law of succession, and statistical
     # inference", JASA 22 (1927) 209-212, doi:10.1080/01621459.1927.10502953.
-    z = float(norm.ppf((1.0 + confidence) / 2.0))
+    z = normal_quantile(confidence)
     centre = (k + z * z / 2.0) / (n + z * z)
     half = z / (n + z * z) * float(np.sqrt(max(0.0, k * (n - k)) / n + z * z / 4.0))
     low = 0.0 if k <= 0 else max(0.0, centre - half)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
-from scipy.stats import norm
 
 from skeval.exceptions import InvalidParameterError
+from skeval.stats.intervals import normal_quantile
 from skeval.stats.permutation_tests import NOISE
 
 RISK_LEVELS = (0.3, 0.5)
@@ -62,11 +61,6 @@ def _clip_to_unit(low: float, high: float) -> tuple[float, float]:
     return min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
 
 
-@lru_cache
-def _quantile(confidence: float) -> float:
-    return float(norm.ppf((1.0 + confidence) / 2.0))
-
-
 def attack_rate(n_success: float, n: float, confidence: float = 0.95) -> Rate:
     """Return the rate of an attack with the center and half width of Wilson's interval."""
     if not 0.0 <= n_success <= n or n <= 0:
@@ -74,7 +68,7 @@ def attack_rate(n_success: float, n: float, confidence: float = 0.95) -> Rate:
             "attack_rate: the number of successes must be from 0 to the number of attacks, and "
             f"the number of attacks must be positive. Got {n_success} of {n}."
         )
-    z = _quantile(confidence)
+    z = normal_quantile(confidence)
     centre = (n_success + z * z / 2.0) / (n + z * z)
     half = z / (n + z * z) * math.sqrt(n_success * (n - n_success) / n + z * z / 4.0)
     return Rate(float(n_success), float(n), centre, half)
@@ -103,7 +97,7 @@ def residual_risk(
         unshrunk = (attack.share - control.share) / (1.0 - control.share)
         if method == "katz":
             value = unshrunk
-            low, high = _katz(attack, control, _quantile(confidence) * spread)
+            low, high = _katz(attack, control, normal_quantile(confidence) * spread)
         else:
             value, half = _propagate_errors(attack, control)
             low, high = value - half * spread, value + half * spread
@@ -138,7 +132,7 @@ def risks_by_counts(
     confidence: float = 0.95,
 ) -> np.ndarray:
     """Return the values of :func:`residual_risk` for many pairs of counts."""
-    extra = 0.0 if method == "katz" else _quantile(confidence) ** 2
+    extra = 0.0 if method == "katz" else normal_quantile(confidence) ** 2
     p, c = ((count + extra / 2.0) / (n + extra) for count in (n_success, n_control))
     with np.errstate(divide="ignore", invalid="ignore"):
         risks = np.clip((p - c) / (1.0 - c), 0.0, 1.0)

@@ -23,7 +23,8 @@ def check_measurable(
 ) -> None:
     """Raise an error for names of columns that do not exist, or that contain texts or ids."""
     measured = schema.measured
-    absent = {what: [n for n in names if n not in measured] for what, names in named.items()}
+    known = set(measured)
+    absent = {what: [n for n in names if n not in known] for what, names in named.items()}
     faults = [describe_unmeasurable(schema, what, names) for what, names in absent.items() if names]
     if faults:
         more = len(measured) - _MAX_NAMES
@@ -54,12 +55,13 @@ def chosen_columns(schema: TableSchema, columns: ColumnChoice) -> tuple[str, ...
     if columns is None or isinstance(columns, int | np.integer):
         return tuple(measured[: None if columns is None else int(columns)])
     check_measurable(schema, {"columns": columns})
-    return tuple(name for name in measured if name in set(columns))
+    chosen = set(columns)
+    return tuple(name for name in measured if name in chosen)
 
 
 def columns_of(context: Context, columns: ColumnChoice, kinds: Sequence[Kind]) -> tuple[str, ...]:
     """Return the names that a `columns` parameter chooses among the columns of these kinds."""
-    own = context.schema.columns(*kinds)
+    own = set(context.schema.columns(*kinds))
     return tuple(name for name in chosen_columns(context.schema, columns) if name in own)
 
 

@@ -179,11 +179,10 @@ def grouped_columns(context: Context) -> dict[str, int]:
         tables = [context.column(role, name).dropna() for role in ("train", "holdout")]
         if kind == "continuous" and not _may_be_groups(*tables):
             continue
-        counts = [table.value_counts() for table in tables]
-        counts = [one[one > 0] for one in counts]
-        crossing = counts[0].index.isin(counts[1].index).any()
-        n_groups = sum(int((one > 1).sum()) for one in counts)
-        if not crossing and n_groups >= _MIN_GROUPS:
+        if tables[0].isin(tables[1]).any():
+            continue
+        n_groups = sum(int((table.value_counts() > 1).sum()) for table in tables)
+        if n_groups >= _MIN_GROUPS:
             found[name] = n_groups
     return found
 

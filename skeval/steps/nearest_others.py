@@ -6,7 +6,7 @@ import numpy as np
 
 from skeval.core.context import Context, shared
 from skeval.steps.column_choice import ColumnChoice
-from skeval.steps.neighbors import index_of, nearest, pool_index, reference_index
+from skeval.steps.neighbors import index_of, nearest, pool_index, reference_index, rows_of
 from skeval.steps.samples import drawn_positions, named_seed, sample_size
 
 _REAL = ("train", "holdout")
@@ -93,6 +93,9 @@ def _distances_within(
             part = np.zeros(sum(sizes), dtype=np.bool_)
             part[rows] = True
             return distances_to_part(source, columns, rows, part)
+    if not on_same_scale:  # no other step reads the index of these rows, which is not kept
+        own = rows_of(context, role, "gower", columns, n_drawn, seed if n_drawn else 0)
+        return index_of(context, own, "gower", columns).itself(1)[0][:, 0]
     n_source = source.n_rows(of_source)
     # otherwise, the whole table would be searched for a sample alone
     is_known = source is not context and n_source <= source.n_rows("train")

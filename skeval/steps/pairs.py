@@ -26,8 +26,12 @@ M = TypeVar("M")
 _CHUNK = 8_192
 # cells that are counted in one call, so that they stay in the cache and calls are few
 _COUNTED = 65_536
+# rows times pairs of columns, from which compiled code saves more time than it needs to be loaded
+_MANY_COUNTED = 2**23
 # maximum number of joint cells in memory (0.25 GB), above which tables are counted on demand
 _MAX_CELLS = 2**26
+# maximum number of joint cells of a half of the rows, above which metrics do not share the counts
+_MAX_KEPT = 2**20
 
 
 class Binning(NamedTuple):
@@ -103,9 +107,9 @@ class JointTables:
         return cls(n_cells, missing, single, blocks, np.empty((0, len(n_cells)), dtype=np.int64))
 
     @staticmethod
-    def too_many(n_cells: tuple[int, ...]) -> bool:
+    def too_many(n_cells: tuple[int, ...], most: int = _MAX_CELLS) -> bool:
         """Return whether there are too many joint cells to keep their counts."""
-        return sum(n * sum(n_cells[i + 1 :]) for i, n in enumerate(n_cells)) > _MAX_CELLS
+        return sum(n * sum(n_cells[i + 1 :]) for i, n in enumerate(n_cells)) > most
 
     @classmethod
     def add_parts(cls, parts: list[JointTables]) -> JointTables:
@@ -140,6 +144,18 @@ class JointTables:
             counts[:, self.starts(i) + self.missing[i + 1 :]] = 0
         return counts
 
+    @cached_property
+    def _used(self) -> dict[tuple[int, str], tuple[np.ndarray, np.ndarray]]:
+        return {}
+
+    def used(self, i: int, nan: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return which cells of column i and of the later columns each table of a block uses."""
+        if (i, nan) not in self._used:
+            block = self.block(i, nan)
+            rows = np.add.reduceat(block, self.starts(i), axis=1)
+            self._used[i, nan] = rows > 0, block.sum(axis=0) > 0
+        return self._used[i, nan]
+
     def column(self, i: int, nan: str = "own") -> np.ndarray:
         """Return the counts of one column's cells."""
         counts = self.single[i].copy()
@@ -171,20 +187,40 @@ def _count(matrix: np.ndarray, n_cells: tuple[int, ...], which: Sequence[int]) -
     """Return the blocks of some columns, in the smallest integer type."""
     kind = np.min_scalar_type(len(matrix))
     blocks = [np.zeros((n_cells[i], sum(n_cells[i + 1 :])), dtype=kind) for i in which]
-    first, starts = min(which, default=0), np.cumsum([0, *n_cells])
+    n_counted = len(matrix) * sum(len(n_cells) - 1 - i for i in which)
+    add = _add_compiled if n_counted > _MANY_COUNTED else _add_counts
     for at in range(0, len(matrix), _CHUNK):
-        chunk = np.ascontiguousarray(matrix[at : at + _CHUNK, first:].T, dtype=np.int64)
-        shifted = chunk + starts[first:-1, None]
-        at_once = max(1, _COUNTED // chunk.shape[1])  # columns
-        for i, block in zip(which, blocks, strict=True):
-            for j in range(i + 1, len(n_cells), at_once):
-                end = min(j + at_once, len(n_cells))
-                width = starts[end] - starts[j]
-                cell = shifted[j - first : end - first] + (chunk[i - first] * width - starts[j])
-                counts = np.bincount(cell.ravel(), minlength=n_cells[i] * width)
-                here = slice(starts[j] - starts[i + 1], starts[end] - starts[i + 1])
-                block[:, here] += counts.astype(kind).reshape(n_cells[i], width)
+        add(matrix[at : at + _CHUNK], np.cumsum([0, *n_cells]), which, blocks)
     return blocks
+
+
+def _add_compiled(
+    rows: np.ndarray, starts: np.ndarray, which: Sequence[int], blocks: list[np.ndarray]
+) -> None:
+    """Do the same as `_add_counts` in half of its time, after the time to compile it once."""
+    from skeval.neighbors.pair_kernels import add_joint_counts
+
+    cells = np.add(rows, starts[:-1], dtype=np.int64, order="C")
+    for i, block in zip(which, blocks, strict=True):
+        add_joint_counts(cells, starts, i, block)
+
+
+def _add_counts(
+    rows: np.ndarray, starts: np.ndarray, which: Sequence[int], blocks: list[np.ndarray]
+) -> None:
+    """Add the counts of rows to the blocks of columns."""
+    first, n_columns = min(which, default=0), rows.shape[1]
+    chunk = np.ascontiguousarray(rows[:, first:].T, dtype=np.int64)
+    shifted = chunk + starts[first:-1, None]
+    at_once = max(1, _COUNTED // chunk.shape[1])  # columns
+    for i, block in zip(which, blocks, strict=True):
+        for j in range(i + 1, n_columns, at_once):
+            end = min(j + at_once, n_columns)
+            width = starts[end] - starts[j]
+            cell = shifted[j - first : end - first] + (chunk[i - first] * width - starts[j])
+            counts = np.bincount(cell.ravel(), minlength=len(block) * width)
+            here = slice(starts[j] - starts[i + 1], starts[end] - starts[i + 1])
+            block[:, here] += counts.astype(block.dtype).reshape(len(block), width)
 
 
 @shared
@@ -199,6 +235,19 @@ def joint_tables(
     matrix = matrix[row_positions(context, role, drawn)]
     matrix = matrix if at == list(range(len(measured))) else matrix[:, at]
     return JointTables.from_codes(matrix, n_cells, missing)
+
+
+def tables_read_once(
+    context: Context, role: str, names: tuple[str, ...], binning: Binning, drawn: Drawn = ALL_ROWS
+) -> JointTables:
+    """Return `joint_tables`, without keeping large tables of halves."""
+    # A metric reads the tables of 20 halves of synthetic and holdout rows, and reads each once.
+    n_cells, _ = cell_numbers(cells(context, *binning), names)
+    is_half = role == "synthetic" and "train" in context.taken
+    is_large = JointTables.too_many(n_cells, _MAX_KEPT)
+    count = joint_tables.ordinary if is_half and is_large else joint_tables
+    tables: JointTables = count(context, role, names, binning, drawn)
+    return tables
 
 
 def cell_numbers(
@@ -238,7 +287,7 @@ def similarity_matrix(
     drawn: Drawn = ALL_ROWS,
 ) -> np.ndarray:
     """Return the similarity of all columns and pairs, which is symmetric."""
-    train, synthetic = (joint_tables(context, role, names, binning, drawn) for role in ROLES)
+    train, synthetic = (tables_read_once(context, role, names, binning, drawn) for role in ROLES)
     return _of_columns_and_pairs(_similarities, train, synthetic, nan)
 
 
@@ -393,10 +442,9 @@ def association_matrix(
     matrix = np.full((n_columns, n_columns), np.nan)
     for i in range(n_columns - 1):
         starts = tables.starts(i)
-        of_reference = None
-        if reference is not None and reference is not tables:  # a table uses its own cells anyway
-            of_reference = SideBySide(reference.block(i, nan), starts)
-        strength = measure(SideBySide(tables.block(i, nan), starts, of_reference))
+        # a table uses its own cells anyway
+        used = None if reference is None or reference is tables else reference.used(i, nan)
+        strength = measure(SideBySide(tables.block(i, nan), starts, used))
         # a measure that is not symmetric is returned as two rows
         matrix[i, i + 1 :], matrix[i + 1 :, i] = np.broadcast_to(strength, (2, n_columns - 1 - i))
     np.fill_diagonal(matrix, np.where(tables.vary(nan), 1.0, np.nan))

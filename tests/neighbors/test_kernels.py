@@ -54,6 +54,7 @@ def test_that_it_compiles_is_said_once(caplog):
     "name",
     [
         "skeval.neighbors.kernels",
+        "skeval.neighbors.pair_kernels",
         "skeval.neighbors.text_kernels",
         "skeval.neighbors.tree",
         "skeval.privacy.attacks.anonymeter.compiled",
@@ -73,7 +74,7 @@ def test_all_that_is_compiled_in_is_of_one_file(name):
         for one in vars(module).values()
         if isinstance(one, CPUDispatcher) and one.py_func.__module__ == name
     ]
-    assert len(compiled) >= 3
+    assert compiled
     never_change = {"MISSING", "GRID_SHIFT", "GRID_STEP", "FLUSH", "STEPS", "ABSENT"}
     assert {used for code in compiled for used in code.co_names} & imported <= never_change
 

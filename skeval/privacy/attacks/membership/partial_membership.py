@@ -46,11 +46,13 @@ class Clues:
     names: list[tuple[str, ...]]
     known: list[str]  # columns that determine the most similar row, or "" for combinations
     scores: np.ndarray  # excess bits for each clue and real row, with a sum of 0
-    possible: np.ndarray  # bits that could be revealed
+    possible: np.ndarray  # bits that could be revealed, for each clue and each of both tables
     share: np.ndarray  # fraction of the possible bits that is revealed, over all real rows
 
     def take(self, clues: np.ndarray) -> Clues:
         """Return some of the clues."""
+        if clues.size == len(self.names):
+            return self
         names, known = ([of[i] for i in clues] for of in (self.names, self.known))
         bits = (of[clues] for of in (self.scores, self.possible, self.share))
         return Clues(self.kind, names, known, *bits)
@@ -61,8 +63,8 @@ class Clues:
         Both are computed from the scores, so that the test evaluates their difference.
         """
         sums = [
-            (float(self.scores[clue, part].sum()), float(self.possible[clue, part].sum()))
-            for part in (is_train, ~is_train)
+            (float(self.scores[clue, part].sum()), float(whole))
+            for part, whole in zip((is_train, ~is_train), self.possible[clue], strict=True)
         ]
         of_train, of_holdout = (
             min(max(float(self.share[clue]) + beyond / whole, 0.0), 1.0) if whole else 0.0
@@ -286,7 +288,7 @@ def strongest_clues(
             combinations(context, places, max_rows, seed),
             copied_cells(context, places, max_rows, seed),
         )
-        if (kept := np.flatnonzero(one.scores.std(axis=1) > _MIN_SPREAD)).size
+        if (kept := np.flatnonzero(_deviations(one.scores) > _MIN_SPREAD)).size
     ]
     if not kinds:
         return ()
@@ -307,10 +309,9 @@ def clues_test(
     """Compare the largest clue of each kind with the largest under random labels."""
     n, n_train = is_train.size, int(is_train.sum())
     spread = np.sqrt(n_train * (n - n_train) / (n - 1.0))
-    scores = [
-        (one - one.mean(axis=1, keepdims=True)) / (one.std(axis=1, keepdims=True) * spread)
-        for one in kinds
-    ]
+    scores = [one - one.mean(axis=1, keepdims=True) for one in kinds]
+    for centered, one in zip(scores, kinds, strict=True):
+        centered /= _deviations(one)[:, None] * spread
 
     def deviations(labels: np.ndarray) -> Iterator[np.ndarray]:
         # sums of the same rows in another order are equal
@@ -324,6 +325,11 @@ def clues_test(
     )
     tests = sequential_tests(np.array([one.max() for one in actual]), blocks)
     return tests, [int(one.argmax()) for one in actual]
+
+
+def _deviations(scores: np.ndarray) -> np.ndarray:
+    """Return the standard deviation of each row, computed row by row to save memory."""
+    return np.array([row.std() for row in scores])
 
 
 def combinations(
@@ -344,13 +350,16 @@ def combinations(
         if k <= len(names)
         for subset in drawn_subsets(range(len(names)), k, limit, seed)
     ]
-    possible = np.array(
-        [_bits(sum(frequencies[j] for j in one) + np.log(len(synthetic))) for one in subsets]
-    )
-    revealed = possible * [_occurs([columns[j] for j in one]) for one in subsets]
+    n_train = places["train"].size
+    scores, share = np.empty((len(subsets), len(real))), np.empty(len(subsets))
+    possible = np.empty((len(subsets), 2))
+    for clue, one in enumerate(subsets):
+        bits = _bits(sum(frequencies[j] for j in one) + np.log(len(synthetic)))
+        revealed = bits * _occurs([columns[j] for j in one])
+        share[clue] = revealed.sum() / bits.sum()
+        scores[clue] = revealed - share[clue] * bits
+        possible[clue] = bits[:n_train].sum(), bits[n_train:].sum()
     named = [tuple(names[j] for j in one) for one in subsets]
-    share = revealed.sum(axis=1) / possible.sum(axis=1)
-    scores = revealed - share[:, None] * possible
     return Clues("combination", named, [""] * len(named), scores, possible, share)
 
 
@@ -427,8 +436,9 @@ def copied_cells(
             )
         )
     ]
-    scores, possible = np.empty((2, len(parts), len(real)))
-    share = np.empty(len(parts))
+    n_train = places["train"].size
+    scores, share = np.empty((len(parts), len(real))), np.empty(len(parts))
+    possible = np.empty((len(parts), 2))
     for clue, (_, j, rows) in enumerate(parts):
         values, frequencies = real[:, j], _frequencies(real[:, j])
         similar = first[rows]
@@ -440,8 +450,11 @@ def copied_cells(
         alike = np.unique(most if is_nominal[j] else np.zeros(len(most)), return_inverse=True)[1]
         expected = (np.bincount(alike, bits) / np.bincount(alike))[alike]
         share[clue] = bits.sum() / most.sum()
-        for each, of_rows in ((bits - expected, scores), (most, possible)):
-            of_rows[clue] = (np.bincount(rows, each, n_equal.size) / n_equal)[row_of]
+        scores[clue], could = (
+            (np.bincount(rows, each, n_equal.size) / n_equal)[row_of]
+            for each in (bits - expected, most)
+        )
+        possible[clue] = could[:n_train].sum(), could[n_train:].sum()
     columns: list[tuple[str, ...]] = [(names[j],) for _, j, _ in parts]
     return Clues("copied cell", columns, [known for known, *_ in parts], scores, possible, share)
 
@@ -470,7 +483,9 @@ def _most_similar(
     differences = {
         j: _differences(synthetic[:, j], real[:, j][candidates], scale[j]) for j in chosen
     }
-    total = np.sum(list(differences.values()), axis=0)
+    total = np.zeros(candidates.shape)
+    for apart in differences.values():  # a sum of a list would copy all of them
+        total += apart
     for j in range(real.shape[1]):
         # differences of sums in another order are equal
         apart = np.round(total - differences[j], 9) if j in differences else total
