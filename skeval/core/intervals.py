@@ -44,7 +44,7 @@ def with_interval(metric: Metric, context: Context, result: Result) -> Result:
         return result
     share, bounds = halved_share(*sizes), (result.tags or metric.tags).bounds
     halves = metric._values_of_halves(context, "synthetic", sizes)
-    lines = linearize_halves(value, halves) if root else halves
+    lines = linearize_halves(value, halves, share) if root else halves
     result = replace(result, interval=sampling_interval(value, lines, share, bounds=bounds))
     limit = extrapolate_halves(value, halves, share, root=root, bounds=bounds)
     if not metric.tags.sign * (limit - value) >= 0.0:  # noise never makes tables more similar
@@ -59,12 +59,14 @@ def difference_interval(
     sizes = halved_sizes(metric, context, n_rows)
     if np.isnan(value - fresh) or sizes is None:
         return None
+    share = halved_share(*sizes)
     synthetic, holdout = (
         metric._values_of_halves(context, role, sizes) for role in ("synthetic", "holdout")
     )
     if metric._halved == "root":
-        synthetic, holdout = linearize_halves(value, synthetic), linearize_halves(fresh, holdout)
-    return sampling_interval(value - fresh, synthetic - holdout, halved_share(*sizes))
+        synthetic = linearize_halves(value, synthetic, share)
+        holdout = linearize_halves(fresh, holdout, share)
+    return sampling_interval(value - fresh, synthetic - holdout, share)
 
 
 def variation_of_halves(metric: Metric, context: Context, n_rows: int) -> Sampled | None:
@@ -74,6 +76,7 @@ def variation_of_halves(metric: Metric, context: Context, n_rows: int) -> Sample
         return None
     whole = n_rows >= context.n_rows("synthetic")
     value = metric._result(context if whole else synthetic_sample(context, n_rows)).value
+    share = halved_share(*sizes)
     halves = metric._values_of_halves(context, "synthetic", sizes)
-    lines = linearize_halves(value, halves) if metric._halved == "root" else halves
-    return Sampled(value, lines, "halves", halved_share(*sizes))
+    lines = linearize_halves(value, halves, share) if metric._halved == "root" else halves
+    return Sampled(value, lines, "halves", share)

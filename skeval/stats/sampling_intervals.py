@@ -82,10 +82,17 @@ def extrapolate_halves(
     return float(np.clip(limit, *bounds))
 
 
-def linearize_halves(value: float, halves: np.ndarray) -> np.ndarray:
+def linearize_halves(value: float, halves: np.ndarray, share: float = 1.0) -> np.ndarray:
     """Return values of a sum of squares such that their noise shrinks with the root of the size."""
-    # the noise of the root of the statistic, scaled to the statistic
-    return np.asarray(2.0 * np.sqrt(max(value, 0.0)) * np.sqrt(np.maximum(halves, 0.0)))
+    # If the squares are only noise, the value shrinks with the size, and so does its noise. If some
+    # pairs of columns are associated, both shrink more slowly. Therefore, the noise is assumed to
+    # shrink as the value does, but at least with the root of the size. If the value shrinks faster
+    # than the size, it is smaller than expected, and the noise of its root is used instead.
+    mean = float(halves.mean())
+    if not 0.0 < mean < np.inf:
+        return halves
+    ratio = max(value, 0.0) / mean
+    return halves * min(1.0, max(np.sqrt(ratio), np.sqrt(2.0 / share) * ratio))
 
 
 def halves_interval(
