@@ -16,7 +16,7 @@ from skeval.stats.sampling_intervals import (
 
 def test_the_interval_of_a_value_by_hand():
     halves = np.array([[0.0, 2.0], [1.0, 3.0]])  # a variance of 2 at half the size, of 1 at full
-    apart, bent = 1.0, 0.6 * 0.5  # 0.5 is the variance of the means of the halves, 1 and 2
+    apart, bent = 1.0, 0.4 * 0.5  # 0.5 is the variance of the means of the halves, 1 and 2
     freedom = (apart + bent) ** 2 / (apart**2 / 2 + bent**2 / 1)
     reach = student.ppf(0.975, freedom) * np.sqrt(apart + bent)
     assert sampling_interval(0.5, halves) == pytest.approx((0.5 - reach, 0.5 + reach))
@@ -81,7 +81,7 @@ def test_intervals_of_expected_deviations_cover(shift, n_columns):
         low, high = sampling_interval(value(rows), halves)
         held += low <= truth <= high
         widths.append(high - low)
-    assert 0.9 <= held / n_runs <= 0.995
+    assert (0.9 if n_columns > 1 else 0.87) <= held / n_runs <= 0.975
     assert np.mean(widths) <= 1.5 * 2 * 1.96 * spread
 
 
@@ -123,5 +123,5 @@ def test_roots_of_halves_are_for_sums_of_squares():
         ends = [sampling_interval(values[0] - values[1], one - other) for one, other in both]
         held += [low <= 0.0 <= high for low, high in ends]
     plain, by_root = held / n_runs
-    assert 0.92 <= by_root <= 0.985
+    assert 0.92 <= by_root <= 0.98
     assert by_root < plain
