@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -61,9 +62,19 @@ def synthetic_table(kind: str, setting: str, n_rows: int, seed: int) -> pd.DataF
             lambda column: column.iloc[rng.permutation(n_rows)].reset_index(drop=True)
         )
     if setting == "shifted":
-        for name in rows.select_dtypes("number"):
-            rows[name] += round(0.4 * rows[name].std())
+        for name, shift in shifts(kind).items():
+            rows[name] += shift
     return rows
+
+
+@cache
+def shifts(kind: str) -> dict[str, int]:
+    """Return 0.4 standard deviations of each number, equal for all draws."""
+    # Shifts by the standard deviations of each draw would differ between draws. Values would vary
+    # more than by sampling, for example if an age is shifted by 7 years in one draw and by 8 in
+    # another, and the intervals do not contain this variation.
+    numbers = table(kind, 5_000, 0).select_dtypes("number")
+    return {name: round(0.4 * numbers[name].std()) for name in numbers}
 
 
 def main(n_rows: int, n_draws: int, kind: str, setting: str) -> None:

@@ -58,7 +58,7 @@ def with_interval(halved: HalvedValues, result: Result) -> Result:
         return result
     (halves, share), root = found, metric._halved == "root"
     bounds = (result.tags or metric.tags).bounds
-    lines = linearize_halves(value, halves) if root else halves
+    lines = linearize_halves(value, halves, share) if root else halves
     result = replace(result, interval=sampling_interval(value, lines, share, bounds=bounds))
     limit = extrapolate_halves(value, halves, share, root=root, bounds=bounds)
     if not metric.tags.sign * (limit - value) >= 0.0:  # noise never makes tables more similar
@@ -74,7 +74,8 @@ def difference_interval(
         return None
     (synthetic, share), (holdout, _) = found, cast("Any", halved.of("holdout", n_rows))
     if halved.metric._halved == "root":
-        synthetic, holdout = linearize_halves(value, synthetic), linearize_halves(fresh, holdout)
+        synthetic = linearize_halves(value, synthetic, share)
+        holdout = linearize_halves(fresh, holdout, share)
     return sampling_interval(value - fresh, synthetic - holdout, share)
 
 
@@ -86,5 +87,5 @@ def variation_of_halves(metric: Metric, context: Context, n_rows: int) -> Sample
     halves, share = found
     whole = n_rows >= context.n_rows("synthetic")
     value = metric._result(context if whole else synthetic_sample(context, n_rows)).value
-    lines = linearize_halves(value, halves) if metric._halved == "root" else halves
+    lines = linearize_halves(value, halves, share) if metric._halved == "root" else halves
     return Sampled(value, lines, "halves", share)
