@@ -16,7 +16,7 @@ from skeval.stats.intervals import Ends
 
 N_HALVINGS = 5
 MIN_HALVED = 20  # minimum number of rows per table, because smaller halves are not informative
-MAX_HALVED = 2**14  # maximum number of rows per table, from which the noise is extrapolated
+MAX_HALVED = 2**12  # maximum number of rows per table, from which the noise is extrapolated
 _BENT = 0.4  # factor of the variance of the mean of both halves, see sampling_interval
 # Let d be normal and fixed, and let z be the normal deviation of a sample that is halved. The
 # variance of |d + z| is at most this factor times half of the variance that halves show. This is
