@@ -131,7 +131,8 @@ class NearDuplicateShare(CopyScreen):
     sizes) and its standard deviation over relabelings (``null_standard_error``). The interval is
     Wilson's interval for the fraction in a much larger table from the same generator.
     ``train_duplicates`` and ``holdout_duplicates`` are the fractions of training and holdout rows
-    that are near another row of the same table, as a measure of the repetitions in real tables.
+    that are near another row of the same table, as a measure of the repetitions in real tables. In
+    tables of numbers and categories, at most 250,000 rows are searched for.
 
     References
     ----------
