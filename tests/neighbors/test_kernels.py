@@ -46,7 +46,7 @@ def test_that_it_compiles_is_said_once(caplog):
     finally:
         event.unregister("numba:compile", listener)
     assert caplog.messages.count(
-        "the first use compiles the neighbor search, which takes about 10 s."
+        "the first use compiles code for large tables, which takes about 10 s."
     ) in {1, 2}
 
 
