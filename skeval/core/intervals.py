@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -58,7 +58,7 @@ def with_interval(halved: HalvedValues, result: Result) -> Result:
         return result
     (halves, share), root = found, metric._halved == "root"
     bounds = (result.tags or metric.tags).bounds
-    lines = linearize_halves(value, halves, share) if root else halves
+    lines = linearize_halves(value, halves) if root else halves
     result = replace(result, interval=sampling_interval(value, lines, share, bounds=bounds))
     limit = extrapolate_halves(value, halves, share, root=root, bounds=bounds)
     if not metric.tags.sign * (limit - value) >= 0.0:  # noise never makes tables more similar
@@ -70,12 +70,14 @@ def difference_interval(
     halved: HalvedValues, n_rows: int, value: float, fresh: float
 ) -> tuple[float, float] | None:
     """Return the interval of value minus baseline, both of `n_rows`, from halves of both."""
-    if np.isnan(value - fresh) or (found := halved.of("synthetic", n_rows)) is None:
+    if np.isnan(value - fresh):
         return None
-    (synthetic, share), (holdout, _) = found, cast("Any", halved.of("holdout", n_rows))
+    found = [halves for role in ("synthetic", "holdout") if (halves := halved.of(role, n_rows))]
+    if not found:
+        return None
+    (synthetic, share), (holdout, _) = found
     if halved.metric._halved == "root":
-        synthetic = linearize_halves(value, synthetic, share)
-        holdout = linearize_halves(fresh, holdout, share)
+        synthetic, holdout = linearize_halves(value, synthetic), linearize_halves(fresh, holdout)
     return sampling_interval(value - fresh, synthetic - holdout, share)
 
 
@@ -87,5 +89,5 @@ def variation_of_halves(metric: Metric, context: Context, n_rows: int) -> Sample
     halves, share = found
     whole = n_rows >= context.n_rows("synthetic")
     value = metric._result(context if whole else synthetic_sample(context, n_rows)).value
-    lines = linearize_halves(value, halves, share) if metric._halved == "root" else halves
+    lines = linearize_halves(value, halves) if metric._halved == "root" else halves
     return Sampled(value, lines, "halves", share)

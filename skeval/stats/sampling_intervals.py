@@ -17,7 +17,7 @@ from skeval.stats.intervals import Ends
 N_HALVINGS = 5
 MIN_HALVED = 20  # minimum number of rows per table, because smaller halves are not informative
 MAX_HALVED = 2**12  # maximum number of rows per table, from which the noise is extrapolated
-_BENT = 0.4  # factor of the variance of the mean of both halves, see sampling_interval
+_BENT = 0.6  # factor of the variance of the mean of both halves, see sampling_interval
 # Let d be normal and fixed, and let z be the normal deviation of a sample that is halved. The
 # variance of |d + z| is at most this factor times half of the variance that halves show. This is
 # the case of a sum of absolute deviations around 0.
@@ -55,14 +55,10 @@ def sampling_interval(
     # little by chance, the values of halves differ little as well, and the interval would be
     # too narrow exactly where the value is far from its expectation. The mean of both halves
     # shows this, because it varies from one halving to the next only if the statistic is not
-    # linear. Therefore, 0.4 of its variance is added, because simulated intervals of means over
-    # several columns then cover the value in 93 to 98% of the draws (benchmarks/intervals.py).
-    # Student's quantile has the degrees of freedom of Satterthwaite.
-    #
-    # The interval may be too narrow if few rows determine the statistic, for example the largest
-    # value of a column, which determines bins of equal width (coverage 58% in one simulation with
-    # 10,000 rows, where the noise shrinks less than assumed). It is also too narrow for a single
-    # absolute deviation whose expectation is between one and two standard errors (coverage 87%).
+    # linear. Therefore, 0.6 of its variance is added, because simulated intervals then cover the
+    # value in about 95% of the draws. Student's quantile has the degrees of freedom of
+    # Satterthwaite. If few rows determine the statistic, for example the largest value of a column,
+    # which determines bins of equal width, the interval may be too narrow.
     #
     # Source: P. J. McCarthy, "Pseudo-replication: half samples", Review of the International
     # Statistical Institute 37 (1969), doi:10.2307/1402116.
@@ -93,17 +89,10 @@ def extrapolate_halves(
     return float(np.clip(limit, *bounds))
 
 
-def linearize_halves(value: float, halves: np.ndarray, share: float = 1.0) -> np.ndarray:
+def linearize_halves(value: float, halves: np.ndarray) -> np.ndarray:
     """Return values of a sum of squares such that their noise shrinks with the root of the size."""
-    # If the squares are only noise, the value shrinks with the size, and so does its noise. If some
-    # pairs of columns are associated, both shrink more slowly. Therefore, the noise is assumed to
-    # shrink as the value does, but at least with the root of the size. If the value shrinks faster
-    # than the size, it is smaller than expected, and the noise of its root is used instead.
-    mean = float(halves.mean())
-    if not 0.0 < mean < np.inf:
-        return halves
-    ratio = max(value, 0.0) / mean
-    return halves * min(1.0, max(np.sqrt(ratio), np.sqrt(2.0 / share) * ratio))
+    # the noise of the root of the statistic, scaled to the statistic
+    return np.asarray(2.0 * np.sqrt(max(value, 0.0)) * np.sqrt(np.maximum(halves, 0.0)))
 
 
 def halves_interval(
