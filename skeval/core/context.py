@@ -183,7 +183,7 @@ class Context:
         self.stored(role)  # raises an error if the role is missing, and records that it was read
         return self._given[role]
 
-    def original_order(self, role: str) -> pd.DataFrame:
+    def unsorted_original(self, role: str) -> pd.DataFrame:
         """Return the original table of a role with its rows in their original order."""
         given, places = self.stored_original(role), self._places.get(role)
         if isinstance(given, TakenRows) and given.positions is places:

@@ -45,7 +45,7 @@ def each_column(
 @by_context
 def apply_to_original(context: Context, role: str, look: Callable[..., T], *arguments: Any) -> T:
     """Return the result of a function for the original table of a role, in its original order."""
-    return look(context.original_order(role), *arguments)
+    return look(context.unsorted_original(role), *arguments)
 
 
 @shared

@@ -55,7 +55,7 @@ class CompilingOnce(event.Listener):
         if not self.said and function.__module__.startswith("skeval."):
             self.said = True
             logging.getLogger("skeval").warning(
-                "the first use compiles code for large tables, which takes about 10 s."
+                "the first use compiles the neighbor search, which takes about 10 s."
             )
 
     def on_end(self, compiling: event.Event) -> None:

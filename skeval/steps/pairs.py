@@ -26,8 +26,6 @@ M = TypeVar("M")
 _CHUNK = 8_192
 # cells that are counted in one call, so that they stay in the cache and calls are few
 _COUNTED = 65_536
-# rows times pairs of columns, from which compiled code saves more time than it needs to be loaded
-_MANY_COUNTED = 2**23
 # maximum number of joint cells in memory (0.25 GB), above which tables are counted on demand
 _MAX_CELLS = 2**26
 # maximum number of joint cells of a half of the rows, above which metrics do not share the counts
@@ -148,7 +146,7 @@ class JointTables:
     def _used(self) -> dict[tuple[int, str], tuple[np.ndarray, np.ndarray]]:
         return {}
 
-    def used(self, i: int, nan: str) -> tuple[np.ndarray, np.ndarray]:
+    def cells_in_use(self, i: int, nan: str) -> tuple[np.ndarray, np.ndarray]:
         """Return which cells of column i and of the later columns each table of a block uses."""
         if (i, nan) not in self._used:
             block = self.block(i, nan)
@@ -187,40 +185,20 @@ def _count(matrix: np.ndarray, n_cells: tuple[int, ...], which: Sequence[int]) -
     """Return the blocks of some columns, in the smallest integer type."""
     kind = np.min_scalar_type(len(matrix))
     blocks = [np.zeros((n_cells[i], sum(n_cells[i + 1 :])), dtype=kind) for i in which]
-    n_counted = len(matrix) * sum(len(n_cells) - 1 - i for i in which)
-    add = _add_compiled if n_counted > _MANY_COUNTED else _add_counts
+    first, starts = min(which, default=0), np.cumsum([0, *n_cells])
     for at in range(0, len(matrix), _CHUNK):
-        add(matrix[at : at + _CHUNK], np.cumsum([0, *n_cells]), which, blocks)
+        chunk = np.ascontiguousarray(matrix[at : at + _CHUNK, first:].T, dtype=np.int64)
+        shifted = chunk + starts[first:-1, None]
+        at_once = max(1, _COUNTED // chunk.shape[1])  # columns
+        for i, block in zip(which, blocks, strict=True):
+            for j in range(i + 1, len(n_cells), at_once):
+                end = min(j + at_once, len(n_cells))
+                width = starts[end] - starts[j]
+                cell = shifted[j - first : end - first] + (chunk[i - first] * width - starts[j])
+                counts = np.bincount(cell.ravel(), minlength=n_cells[i] * width)
+                here = slice(starts[j] - starts[i + 1], starts[end] - starts[i + 1])
+                block[:, here] += counts.astype(kind).reshape(n_cells[i], width)
     return blocks
-
-
-def _add_compiled(
-    rows: np.ndarray, starts: np.ndarray, which: Sequence[int], blocks: list[np.ndarray]
-) -> None:
-    """Do the same as `_add_counts` in half of its time, after the time to compile it once."""
-    from skeval.neighbors.pair_kernels import add_joint_counts
-
-    cells = np.add(rows, starts[:-1], dtype=np.int64, order="C")
-    for i, block in zip(which, blocks, strict=True):
-        add_joint_counts(cells, starts, i, block)
-
-
-def _add_counts(
-    rows: np.ndarray, starts: np.ndarray, which: Sequence[int], blocks: list[np.ndarray]
-) -> None:
-    """Add the counts of rows to the blocks of columns."""
-    first, n_columns = min(which, default=0), rows.shape[1]
-    chunk = np.ascontiguousarray(rows[:, first:].T, dtype=np.int64)
-    shifted = chunk + starts[first:-1, None]
-    at_once = max(1, _COUNTED // chunk.shape[1])  # columns
-    for i, block in zip(which, blocks, strict=True):
-        for j in range(i + 1, n_columns, at_once):
-            end = min(j + at_once, n_columns)
-            width = starts[end] - starts[j]
-            cell = shifted[j - first : end - first] + (chunk[i - first] * width - starts[j])
-            counts = np.bincount(cell.ravel(), minlength=len(block) * width)
-            here = slice(starts[j] - starts[i + 1], starts[end] - starts[i + 1])
-            block[:, here] += counts.astype(block.dtype).reshape(len(block), width)
 
 
 @shared
@@ -443,7 +421,7 @@ def association_matrix(
     for i in range(n_columns - 1):
         starts = tables.starts(i)
         # a table uses its own cells anyway
-        used = None if reference is None or reference is tables else reference.used(i, nan)
+        used = None if reference is None or reference is tables else reference.cells_in_use(i, nan)
         strength = measure(SideBySide(tables.block(i, nan), starts, used))
         # a measure that is not symmetric is returned as two rows
         matrix[i, i + 1 :], matrix[i + 1 :, i] = np.broadcast_to(strength, (2, n_columns - 1 - i))

@@ -46,7 +46,7 @@ def test_that_it_compiles_is_said_once(caplog):
     finally:
         event.unregister("numba:compile", listener)
     assert caplog.messages.count(
-        "the first use compiles code for large tables, which takes about 10 s."
+        "the first use compiles the neighbor search, which takes about 10 s."
     ) in {1, 2}
 
 
@@ -54,7 +54,6 @@ def test_that_it_compiles_is_said_once(caplog):
     "name",
     [
         "skeval.neighbors.kernels",
-        "skeval.neighbors.pair_kernels",
         "skeval.neighbors.text_kernels",
         "skeval.neighbors.tree",
         "skeval.privacy.attacks.anonymeter.compiled",
@@ -74,7 +73,7 @@ def test_all_that_is_compiled_in_is_of_one_file(name):
         for one in vars(module).values()
         if isinstance(one, CPUDispatcher) and one.py_func.__module__ == name
     ]
-    assert compiled
+    assert len(compiled) >= 3
     never_change = {"MISSING", "GRID_SHIFT", "GRID_STEP", "FLUSH", "STEPS", "ABSENT"}
     assert {used for code in compiled for used in code.co_names} & imported <= never_change
 

@@ -626,6 +626,8 @@ def test_without_numba_auto_takes_numpy(monkeypatch):
 def test_small_searches_compile_nothing_until_a_large_one_did(tmp_path):
     code = (
         "import numpy as np; from skeval.neighbors import kernels, machine_code, mixed\n"
+        "backends, build = [], mixed.build_index\n"
+        "mixed.build_index = lambda *parts: backends.append(parts[3]) or build(*parts)\n"
         "def search():\n"
         "    near = mixed.MixedNearestNeighbors().fit(rows)\n"
         "    return near.kneighbors(rows, 3)\n"
@@ -635,6 +637,7 @@ def test_small_searches_compile_nothing_until_a_large_one_did(tmp_path):
         "mixed.MAX_NUMPY_CELLS = 0; search(); mixed.MAX_NUMPY_CELLS = 80_000_000\n"
         "assert machine_code.has_machine_code(kernels.sweep_leaves)\n"
         "again = search()\n"
+        "assert backends == ['numpy', 'numba', 'numba'], backends\n"
         "assert all(np.array_equal(a, b) for a, b in zip(found, again))"
     )
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}

@@ -18,7 +18,6 @@ from skeval.fidelity import (
     TheilsUDifference,
 )
 from skeval.stats.distributions import expected_total_variation, total_variation
-from skeval.steps import pairs
 from skeval.steps.pairs import Binning, Drawn, JointTables, joint_tables, matrices
 
 # more rows than are counted at a time
@@ -62,15 +61,6 @@ def test_columns_beyond_one_call_are_counted_too():
         np.testing.assert_array_equal(table, expected)
         assert n_rows[i, j] == ((codes[:, i] != 1) & (codes[:, j] != 1)).sum()
     assert not np.tril(n_rows).any()
-
-
-def test_compiled_code_counts_the_same(monkeypatch):
-    plain = JointTables.from_codes(CODES, CELLS, MISSING)
-    monkeypatch.setattr(pairs, "_MANY_COUNTED", 0)
-    compiled = JointTables.from_codes(CODES, CELLS, MISSING)
-    for block, other in zip(plain.blocks, compiled.blocks, strict=True):
-        assert block.dtype == other.dtype
-        np.testing.assert_array_equal(block, other)
 
 
 @pytest.mark.parametrize("kept", [True, False])
