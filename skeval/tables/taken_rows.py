@@ -70,7 +70,8 @@ def in_content_order(
     hashes = content_hashes_of(rows, ids)
     order = order_of_content(rows, ids, hashes)
     hashes = None if hashes is None else hashes[order]
-    return rows_at(rows, order), TakenRows(given, order), order, hashes
+    own = given.copy()  # an array that the user changes later may be part of the table
+    return rows_at(rows, order), TakenRows(own, order), order, hashes
 
 
 def take_rows(table: Any, positions: np.ndarray) -> Any:

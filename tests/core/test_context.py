@@ -394,6 +394,18 @@ def test_the_order_of_rows_is_that_of_content():
     pd.testing.assert_frame_equal(Context.of(rows).train[["age"]], rows[["age"]].astype(float))
 
 
+def test_the_original_table_is_that_of_the_fit_in_both_orders():
+    cells = np.random.default_rng(0).normal(size=(40, 2))
+    rows = pd.DataFrame(cells, columns=["x", "y"], copy=False)
+    given, context = rows.copy(), Context.of(rows, ordered=True)
+    cells[:] = 0.0  # the user's array, which is also the memory of the frame
+    assert (rows == 0.0).all(axis=None)
+    pd.testing.assert_frame_equal(context.unsorted_original("train"), given)
+    pd.testing.assert_frame_equal(
+        context.original_frame("train"), given.iloc[context.places("train")].reset_index(drop=True)
+    )
+
+
 def test_places_are_those_of_the_table_as_given():
     rows = make_mixed(40, random_state=0)
     context = Context.of(rows, ordered=True)
