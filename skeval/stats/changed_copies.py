@@ -240,7 +240,14 @@ def _beside_holdout(
         min(int(rows.sum()), int(side.sum()))
         for rows, side in zip((hit[:n_train], hit[n_train:]), by, strict=True)
     )
-    repeats = Repeats(float(of_holdout), n_holdout / n_train)
+    return _as_often_as_holdout(of_train, of_holdout, n_rows, chance)
+
+
+def _as_often_as_holdout(
+    of_train: int, of_holdout: int, n_rows: tuple[int, ...], chance: float
+) -> Copied:
+    """Return the count of training rows, with a bound from the count of holdout rows."""
+    repeats = Repeats(float(of_holdout), n_rows[1] / n_rows[0])
     return Copied(of_train, repeats.bound(chance), repeats=repeats)
 
 
@@ -302,7 +309,15 @@ def _count_value_copies(
         release = (release >= times).astype(np.int64)
     if not release.any():
         return Copied(0, 0)
-    return count_copies(release, train, train + holdout, chance)
+    counted = count_copies(release, train, train + holdout, chance)
+    if times == 1 or not counted.beyond_chance or not holdout[release > 0].any():
+        return counted
+    # Rows that a release repeats often are common in its distribution, and may therefore be more
+    # common among real rows than pairs of real rows show. If some of them are holdout rows, it is
+    # so, and the rows of only one training row are compared with those of only one holdout row.
+    alone = (release > 0) & (train + holdout == 1)
+    of_train, of_holdout = (int(table[alone].sum()) for table in (train, holdout))
+    return _as_often_as_holdout(of_train, of_holdout, n_rows, chance)
 
 
 def _repeats(values: np.ndarray, times: int) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from skeval.datasets import make_census
 from skeval.stats.changed_copies import (
     changed_copies,
     partial_copies,
@@ -104,6 +106,19 @@ def test_a_row_that_is_common_among_real_rows_may_be_repeated():
         of = {f"c{i}": column for i, column in enumerate(rows.T)}
         found.append(repeated_copies(of, (200, 100, 2_000)))
     assert sum(one is not None for one in found) <= 2
+
+
+def test_rows_that_a_generator_makes_common_are_no_copies():
+    """Independent columns repeat combinations that are rare among real rows of a census."""
+    n, found = 10_000, []
+    for seed in range(12):
+        rows = make_census(3 * n, random_state=seed)
+        of = {name: pd.factorize(column)[0].astype(np.int64) for name, column in rows.items()}
+        rng = np.random.default_rng(seed)
+        for column in of.values():
+            column[2 * n :] = rng.permutation(column[2 * n :])
+        found.append(repeated_copies(of, (n, n, n)))
+    assert sum(one is not None for one in found) <= 1
 
 
 def test_without_holdout_pairs_of_train_rows_tell():
