@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from skeval.core.context import Context
 from skeval.results.result import Result
 from skeval.stats.sampling_intervals import (
+    MAX_WITHOUT_EXTREMES,
     MIN_HALVED,
+    UNCHANGED,
     extrapolate_halves,
     halved_share,
     linearize_halves,
@@ -26,16 +28,23 @@ Halved = Literal[False, True, "root"]
 Sizes = tuple[int, int]
 
 
+class Parts(NamedTuple):
+    """Values of a metric on parts of the tables, from which the noise of its value follows."""
+
+    halves: np.ndarray
+    extremes: np.ndarray
+    share: float
+
+
 class HalvedValues:
     """Values of a metric on halves of the tables, which are computed once in an evaluation."""
 
     def __init__(self, metric: Metric, context: Context) -> None:
         self.metric, self.context = metric, context
-        self._known: dict[tuple[str, Sizes], np.ndarray] = {}
+        self._known: dict[tuple[str, Sizes], Parts] = {}
 
-    def of(self, role: str, n_rows: int) -> tuple[np.ndarray, float] | None:
-        """Return the values for `n_rows` of a role, and the fraction of rows in both halves."""
-        # None if the metric has no halves, or if there are too few rows
+    def of(self, role: str, n_rows: int) -> Parts | None:
+        """Return the values for `n_rows` of a role, or None if there are no halves."""
         n_train, n_other = (
             self.metric._n_compared_rows(self.context, n)
             for n in (self.context.n_rows("train"), n_rows)
@@ -44,8 +53,15 @@ class HalvedValues:
             return None
         key = role, (n_train, n_other)
         if key not in self._known:
-            self._known[key] = self.metric._values_of_halves(self.context, *key)
-        return self._known[key], halved_share(n_train, n_other)
+            halves, extremes = self.metric._values_of_halves(self.context, *key), UNCHANGED
+            if max(n_train, n_other) > MAX_WITHOUT_EXTREMES:
+                extremes = self.metric._values_of_extremes(self.context, *key)
+            self._known[key] = Parts(halves, extremes, halved_share(n_train, n_other))
+        return self._known[key]
+
+    def lines(self, value: float, halves: np.ndarray) -> np.ndarray:
+        """Return the halves, such that their noise shrinks with the root of the size."""
+        return linearize_halves(value, halves) if self.metric._halved == "root" else halves
 
 
 def with_interval(halved: HalvedValues, result: Result) -> Result:
@@ -56,10 +72,12 @@ def with_interval(halved: HalvedValues, result: Result) -> Result:
     found = halved.of("synthetic", halved.context.n_rows("synthetic"))
     if found is None:
         return result
-    (halves, share), root = found, metric._halved == "root"
+    halves, extremes, share = found
     bounds = (result.tags or metric.tags).bounds
-    lines = linearize_halves(value, halves) if root else halves
-    result = replace(result, interval=sampling_interval(value, lines, share, bounds=bounds))
+    ends = sampling_interval(
+        value, halved.lines(value, halves), share, extremes=extremes, bounds=bounds
+    )
+    result, root = replace(result, interval=ends), metric._halved == "root"
     limit = extrapolate_halves(value, halves, share, root=root, bounds=bounds)
     if not metric.tags.sign * (limit - value) >= 0.0:  # noise never makes tables more similar
         return result
@@ -72,22 +90,21 @@ def difference_interval(
     """Return the interval of value minus baseline, both of `n_rows`, from halves of both."""
     if np.isnan(value - fresh):
         return None
-    found = [halves for role in ("synthetic", "holdout") if (halves := halved.of(role, n_rows))]
+    found = [parts for role in ("synthetic", "holdout") if (parts := halved.of(role, n_rows))]
     if not found:
         return None
-    (synthetic, share), (holdout, _) = found
-    if halved.metric._halved == "root":
-        synthetic, holdout = linearize_halves(value, synthetic), linearize_halves(fresh, holdout)
-    return sampling_interval(value - fresh, synthetic - holdout, share)
+    synthetic, holdout = found
+    lines = halved.lines(value, synthetic.halves) - halved.lines(fresh, holdout.halves)
+    extremes = synthetic.extremes - holdout.extremes
+    return sampling_interval(value - fresh, lines, synthetic.share, extremes=extremes)
 
 
 def variation_of_halves(metric: Metric, context: Context, n_rows: int) -> Sampled | None:
     """Return the value of `n_rows` synthetic rows and its variation between halves."""
-    found = HalvedValues(metric, context).of("synthetic", n_rows)
+    halved = HalvedValues(metric, context)
+    found = halved.of("synthetic", n_rows)
     if found is None:
         return None
-    halves, share = found
     whole = n_rows >= context.n_rows("synthetic")
     value = metric._result(context if whole else synthetic_sample(context, n_rows)).value
-    lines = linearize_halves(value, halves) if metric._halved == "root" else halves
-    return Sampled(value, lines, "halves", share)
+    return Sampled(value, halved.lines(value, found.halves), "halves", found.share)

@@ -535,8 +535,8 @@ def compare(results: Mapping[str, SuiteResult]) -> Comparison:
     """Compare existing or saved results of several synthetic tables.
 
     The intervals of differences treat the values as independent, because the results do not contain
-    the values of the subsamples that :meth:`MetricSuite.compare` uses. That method returns narrower
-    intervals.
+    the values of the subsamples that :meth:`MetricSuite.compare` uses. That method takes into
+    account that the real rows are the same for all tables.
 
     Parameters
     ----------

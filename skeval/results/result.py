@@ -142,9 +142,9 @@ class Result:
         95% confidence interval of the expected value. The expected value is the mean of the value
         over many independent draws of all tables, including the training data, with the same
         numbers of rows. If a value depends on the number of rows, ``details["large_sample_value"]``
-        estimates the value for very large tables. The interval is too narrow if a few rows
-        determine the value, for example if the largest number of a column determines bins of equal
-        width. Metrics of privacy and utility document what their interval covers.
+        estimates the value for very large tables. If the largest number of a column determines bins
+        of equal width, the interval includes the noise of this number. Metrics of privacy and
+        utility document what their interval covers.
     p_value : float, optional
         P-value of the null hypothesis that the metric documents.
     baseline : float, optional

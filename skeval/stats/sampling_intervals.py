@@ -15,9 +15,11 @@ from scipy.stats import t as student
 from skeval.stats.intervals import Ends
 
 N_HALVINGS = 5
+UNCHANGED = np.zeros(N_HALVINGS)  # values with other extremes, if a metric does not depend on them
 MIN_HALVED = 20  # minimum number of rows per table, because smaller halves are not informative
 MAX_HALVED = 2**12  # maximum number of rows per table, from which the noise is extrapolated
-_BENT = 0.6  # factor of the variance of the mean of both halves, see sampling_interval
+MAX_WITHOUT_EXTREMES = 1_000  # in smaller tables, halves show enough noise of extreme values
+_BENT = 0.45  # factor of the variance of the mean of both halves, see sampling_interval
 # Let d be normal and fixed, and let z be the normal deviation of a sample that is halved. The
 # variance of |d + z| is at most this factor times half of the variance that halves show. This is
 # the case of a sum of absolute deviations around 0.
@@ -41,13 +43,15 @@ def sampling_interval(
     share: float = 1.0,
     confidence: float = 0.95,
     *,
+    extremes: np.ndarray = UNCHANGED,
     bounds: tuple[float, float] = (-np.inf, np.inf),
 ) -> Ends:
     """Return an interval of the expected value of a statistic of several samples."""
     # `halves` has the shape (N_HALVINGS, 2): in each row, the values of two disjoint halves of
     # all tables, which steps/halvings.py draws. `share` is the fraction of the rows that both
-    # halves together contain. It is 1 unless a table has more than MAX_HALVED rows. `bounds` are
-    # the bounds of the value, at which the interval is cut.
+    # halves together contain. It is 1 unless a table has more than MAX_HALVED rows. `extremes` are
+    # values of these rows in which the training data have other extremes (steps/extremes.py), and
+    # `bounds` are the bounds of the value, at which the interval is cut.
     #
     # Half the squared difference of two disjoint halves is on average the variance of the
     # statistic at half the size, and the variance at the full size is half of that. This is
@@ -55,22 +59,31 @@ def sampling_interval(
     # little by chance, the values of halves differ little as well, and the interval would be
     # too narrow exactly where the value is far from its expectation. The mean of both halves
     # shows this, because it varies from one halving to the next only if the statistic is not
-    # linear. Therefore, 0.6 of its variance is added, because simulated intervals then cover the
+    # linear. Therefore, 0.45 of its variance is added, because simulated intervals then cover the
     # value in about 95% of the draws. Student's quantile has the degrees of freedom of
-    # Satterthwaite. If few rows determine the statistic, for example the largest value of a column,
-    # which determines bins of equal width, the interval may be too narrow.
+    # Satterthwaite.
+    #
+    # If the largest value of a column determines bins of equal width or a scale, its noise does not
+    # shrink with the table as `share` assumes. The variance of `extremes` is therefore added, of
+    # which the halves contain the fraction `share / 2`.
     #
     # Source: P. J. McCarthy, "Pseudo-replication: half samples", Review of the International
     # Statistical Institute 37 (1969), doi:10.2307/1402116.
-    if not (np.isfinite(value) and np.isfinite(halves).all()):
+    if not all(np.isfinite(part).all() for part in (value, halves, extremes)):
         return None
     n, means = len(halves), halves.mean(axis=1)
-    variances = np.array([float((np.diff(halves) ** 2).mean()) / 4.0, _BENT * means.var(ddof=1)])
+    variances = np.array(
+        [
+            share * float((np.diff(halves) ** 2).mean()) / 4.0,
+            share * _BENT * means.var(ddof=1),
+            (1.0 - share / 2.0) * extremes.var(ddof=1),
+        ]
+    )
     total = float(variances.sum())
     if total == 0.0:
         return value, value
-    freedom = total**2 / float((variances**2 / [n, n - 1]).sum())
-    reach = float(student.ppf(0.5 + confidence / 2.0, freedom) * np.sqrt(share * total))
+    freedom = total**2 / float((variances**2 / [n, n - 1, extremes.size - 1]).sum())
+    reach = float(student.ppf(0.5 + confidence / 2.0, freedom) * np.sqrt(total))
     return max(bounds[0], value - reach), min(bounds[1], value + reach)
 
 

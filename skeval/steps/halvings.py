@@ -52,13 +52,13 @@ def train_halves(context: Context, n_rows: int, seed: int) -> Halves:
 
 def _half_rows(context: Context, role: str, n_rows: int, seed: int) -> Iterator[tuple[Any, ...]]:
     """Yield positions of half the rows that count, and these rows as read and as given."""
-    at, rows, given = _counted_rows(context, role, n_rows)
+    at, rows, given = counted_rows(context, role, n_rows)
     for half in two_halves(n_rows, named_seed(role, seed)):
         yield at[half], *(take_rows(table, half) for table in (rows, given))
 
 
 @shared
-def _counted_rows(context: Context, role: str, n_rows: int) -> tuple[Any, ...]:
+def counted_rows(context: Context, role: str, n_rows: int) -> tuple[Any, ...]:
     """Return the positions of the rows that count. A large table is read once for all halves."""
     at = drawn_positions(context, role, n_rows, named_seed(role, 0))
     return at, *(take_rows(t, at) for t in (context.stored(role), context.stored_original(role)))

@@ -67,6 +67,16 @@ def test_the_expected_value_is_covered(metric, shift):
     assert 0.90 <= np.mean(held) <= 0.99
 
 
+@pytest.mark.calibration
+@pytest.mark.parametrize("metric", [ContingencySimilarity(), PhikMatrixDifference()], ids=str)
+def test_the_noise_of_the_largest_value_is_included(metric):
+    """The largest income determines bins of equal width, and its noise does not shrink."""
+    results = [metric.evaluate_context(drawn(seed, 9_000, shift=7)) for seed in range(60)]
+    expected = np.mean([result.value for result in results])
+    held = [low <= expected <= high for low, high in (result.interval for result in results)]
+    assert np.mean(held) >= 0.87
+
+
 def test_what_large_samples_tend_to_is_told():
     train, synthetic = (make_mixed(400, random_state=seed) for seed in range(2))
     result = SimilarityScore().fit(train).evaluate(synthetic)

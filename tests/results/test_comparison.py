@@ -83,12 +83,24 @@ def test_metrics_say_how_their_intervals_were_found(comparison):
 
 def test_paired_intervals_are_narrower_than_independent_ones(comparison):
     saved = compare(dict(comparison)).differences
-    for metric in ("similarity", "tstr"):
-        widths = [
-            frame[frame["metric"] == metric].eval("high - low").mean()
-            for frame in (comparison.differences, saved)
-        ]
-        assert widths[0] < widths[1]
+    widths = [
+        frame[frame["metric"] == "tstr"].eval("high - low").mean()
+        for frame in (comparison.differences, saved)
+    ]
+    assert widths[0] < widths[1]
+
+
+@pytest.mark.slow
+def test_paired_intervals_of_halves_are_narrower_on_average():
+    widths = []
+    for seed in range(0, 36, 3):
+        train, *others = (make_mixed(300, random_state=seed + i) for i in range(3))
+        suite = MetricSuite([("similarity", SimilarityScore())]).fit(train)
+        found = suite.compare(dict(zip("ab", others, strict=True)))
+        frames = found.differences, compare(dict(found)).differences
+        widths.append([frame.eval("high - low").iloc[0] for frame in frames])
+    paired, independent = np.mean(widths, axis=0)
+    assert paired < independent
 
 
 def test_nearer_to_train_than_fresh_rows_is_not_ahead(comparison):

@@ -16,13 +16,19 @@ from skeval.stats.sampling_intervals import (
 
 def test_the_interval_of_a_value_by_hand():
     halves = np.array([[0.0, 2.0], [1.0, 3.0]])  # a variance of 2 at half the size, of 1 at full
-    apart, bent = 1.0, 0.6 * 0.5  # 0.5 is the variance of the means of the halves, 1 and 2
+    apart, bent = 1.0, 0.45 * 0.5  # 0.5 is the variance of the means of the halves, 1 and 2
     freedom = (apart + bent) ** 2 / (apart**2 / 2 + bent**2 / 1)
     reach = student.ppf(0.975, freedom) * np.sqrt(apart + bent)
     assert sampling_interval(0.5, halves) == pytest.approx((0.5 - reach, 0.5 + reach))
     few, cut = sampling_interval(0.5, halves, 0.25), (0.0, 1.0)
     assert few == pytest.approx((0.5 - reach / 2, 0.5 + reach / 2))
     assert sampling_interval(0.5, halves, bounds=cut) == cut
+    variances = np.array([apart / 4, bent / 4, (1.0 - 0.25 / 2.0) * 1.0])
+    freedom = variances.sum() ** 2 / (variances**2 / [2, 1, 2]).sum()
+    reach = student.ppf(0.975, freedom) * np.sqrt(variances.sum())
+    wide = sampling_interval(0.5, halves, 0.25, extremes=np.array([3.0, 4.0, 5.0]))
+    assert wide == pytest.approx((0.5 - reach, 0.5 + reach))
+    assert sampling_interval(0.5, halves, extremes=np.array([0.5, np.nan])) is None
     assert sampling_interval(0.5, np.ones((2, 2))) == (0.5, 0.5)
     assert sampling_interval(np.nan, halves) is None
     assert sampling_interval(0.5, np.full((2, 2), np.inf)) is None

@@ -1,0 +1,60 @@
+"""Maxima of further samples vary as those of samples do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import digamma, polygamma
+
+from skeval.stats.extremes import N_LARGEST, maxima_of_further_samples
+
+
+def maxima_from(samples, n=8):
+    return np.array([maxima_of_further_samples(sample, n) for sample in samples])
+
+
+def spread(maxima):
+    """Return the standard deviation of the maxima of further samples."""
+    return np.sqrt(maxima.var(axis=1, ddof=1).mean())
+
+
+def test_the_maximum_of_exponential_samples():
+    """Of n values it is the sum of exponential variables with means of 1/1 to 1/n."""
+    n = 500
+    drawn = maxima_from(np.random.default_rng(1).exponential(size=(2_000, n)) - 100.0) + 100.0
+    assert drawn.mean() == pytest.approx(digamma(n + 1) - digamma(1), abs=0.1)
+    assert spread(drawn) ** 2 == pytest.approx(polygamma(1, 1) - polygamma(1, n + 1), rel=0.15)
+
+
+@pytest.mark.parametrize("power", [0.3, 1.0, 2.0])
+def test_the_maximum_of_samples_with_a_power_law(power):
+    samples = np.random.default_rng(2).random((1_000, 1_000)) ** -power
+    true, drawn = np.log(samples.max(axis=1)), np.log(maxima_from(samples))
+    assert drawn.mean() == pytest.approx(true.mean(), rel=0.05)
+    assert spread(drawn) == pytest.approx(true.std(), rel=0.15)
+
+
+@pytest.mark.parametrize("sigma", [0.3, 1.0])
+def test_the_maximum_of_lognormal_samples(sigma):
+    """Their tail is lighter than assumed, so that their maximum varies less."""
+    samples = np.exp(sigma * np.random.default_rng(2).normal(size=(300, 10_000)))
+    true, drawn = np.log(samples.max(axis=1)), np.log(maxima_from(samples))
+    assert drawn.mean() == pytest.approx(true.mean(), abs=0.15 * sigma)
+    assert 1.0 <= spread(drawn) / true.std() <= 1.25
+
+
+def test_the_maximum_of_bounded_samples_hardly_varies():
+    samples = np.random.default_rng(3).random((50, 10_000))
+    assert maxima_from(samples) == pytest.approx(1.0, abs=0.02)
+
+
+def test_what_does_not_vary_has_no_other_maxima():
+    tied = np.append(np.arange(100.0), np.full(2 * N_LARGEST, 99.0))
+    assert maxima_of_further_samples(tied, 5) is None
+    assert maxima_of_further_samples(np.arange(2.0 * N_LARGEST), 5) is None
+
+
+def test_large_numbers_stay_finite():
+    maxima = maxima_of_further_samples(np.geomspace(1e-300, 1e308, 100), 5)
+    assert np.isfinite(maxima).all()
+    assert (np.diff(maxima) >= 0.0).all()
