@@ -26,11 +26,9 @@ from skeval.core.undefined_tests import keep_in_family
 from skeval.exceptions import InvalidParameterError, MissingInputError
 from skeval.results.result import Result
 from skeval.results.verdict import ALARM_LEVEL
-from skeval.stats.sampling_intervals import UNCHANGED
 from skeval.stats.table_differences import Sampled
 from skeval.steps.column_choice import check_measurable
 from skeval.steps.encoded_rows import is_gower
-from skeval.steps.extremes import with_other_extremes
 from skeval.steps.halvings import halvings
 from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.samples import measured_on
@@ -82,9 +80,9 @@ class Metric(FeatureNames, BaseEstimator):
     Metrics with ``_halved = True`` are also evaluated on halves of all tables, five times. The
     differences between halves provide ``Result.interval``, the interval of the mean value over many
     tables of these sizes, and ``Result.difference``, the interval of value minus baseline. Rows are
-    assumed to be independent. If a table has more than 1,000 rows, the metric is also evaluated
-    with other extreme values in the training data. This is because the noise of extreme values,
-    which determine bins of equal width, does not shrink with the number of rows.
+    assumed to be independent. If the metric has bins of equal width or a parameter "range", and a
+    table has more than 1,000 rows, it is also evaluated with other extreme values in the training
+    data, because their noise does not shrink with the number of rows.
     ``details["large_sample_value"]`` estimates the limit of the value for large tables. ``_halved =
     "root"`` is for metrics that are sums of squares. For such metrics, the noise of the square root
     of the value is estimated.
@@ -359,18 +357,16 @@ class Metric(FeatureNames, BaseEstimator):
         """Return how many of `n_rows` synthetic rows the value depends on."""
         return min(n_rows, getattr(self, "max_rows", None) or n_rows)
 
+    def _uses_range(self) -> bool:
+        """Return whether the range of the training data determines bins or a scale."""
+        if getattr(self, "n_bins", None):
+            return str(getattr(self, "strategy", "uniform")).startswith("uniform")
+        return "range" in (getattr(self, "normalize", None), getattr(self, "scale", None))
+
     def _values_of_halves(self, context: Context, role: str, sizes: Sizes) -> np.ndarray:
         """Return the values of halves of the training rows and of the rows of another role."""
         pairs = halvings(context, role, *sizes)
         return np.array([[self._value_alone(half) for half in halves] for halves in pairs])
-
-    def _values_of_extremes(self, context: Context, role: str, sizes: Sizes) -> np.ndarray:
-        """Return the values for other extremes of the training data."""
-        changed = with_other_extremes(context, role, *sizes)
-        first, second = (self._value_alone(next(changed)) for _ in range(2))
-        if first == second:  # the metric does not depend on extremes
-            return UNCHANGED
-        return np.array([first, second, *map(self._value_alone, changed)])
 
     def variation(self, context: Context, n_rows: int) -> Sampled | None:
         """Return the value of `n_rows` synthetic rows and its variation, to compare two tables."""

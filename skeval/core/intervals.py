@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from skeval.stats.sampling_intervals import (
     sampling_interval,
 )
 from skeval.stats.table_differences import Sampled
+from skeval.steps.extremes import with_other_extremes
 from skeval.steps.samples import synthetic_sample
 
 if TYPE_CHECKING:
@@ -28,36 +29,37 @@ Halved = Literal[False, True, "root"]
 Sizes = tuple[int, int]
 
 
-class Parts(NamedTuple):
-    """Values of a metric on parts of the tables, from which the noise of its value follows."""
-
-    halves: np.ndarray
-    extremes: np.ndarray
-    share: float
-
-
 class HalvedValues:
     """Values of a metric on halves of the tables, which are computed once in an evaluation."""
 
     def __init__(self, metric: Metric, context: Context) -> None:
         self.metric, self.context = metric, context
-        self._known: dict[tuple[str, Sizes], Parts] = {}
+        self._known: dict[tuple[str, Sizes], np.ndarray] = {}
 
-    def of(self, role: str, n_rows: int) -> Parts | None:
-        """Return the values for `n_rows` of a role, or None if there are no halves."""
-        n_train, n_other = (
-            self.metric._n_compared_rows(self.context, n)
-            for n in (self.context.n_rows("train"), n_rows)
-        )
-        if not self.metric._halved or min(n_train, n_other) < MIN_HALVED:
+    def of(self, role: str, n_rows: int) -> tuple[np.ndarray, float] | None:
+        """Return the values for `n_rows` of a role, and the fraction of rows in both halves."""
+        # None if the metric has no halves, or if there are too few rows
+        sizes = self._sizes(n_rows)
+        if not self.metric._halved or min(sizes) < MIN_HALVED:
             return None
-        key = role, (n_train, n_other)
+        key = role, sizes
         if key not in self._known:
-            halves, extremes = self.metric._values_of_halves(self.context, *key), UNCHANGED
-            if max(n_train, n_other) > MAX_WITHOUT_EXTREMES:
-                extremes = self.metric._values_of_extremes(self.context, *key)
-            self._known[key] = Parts(halves, extremes, halved_share(n_train, n_other))
-        return self._known[key]
+            self._known[key] = self.metric._values_of_halves(self.context, *key)
+        return self._known[key], halved_share(*sizes)
+
+    def extremes(self, role: str, n_rows: int) -> np.ndarray:
+        """Return the values for other extremes of the training data."""
+        sizes = self._sizes(n_rows)
+        if not self.metric._uses_range() or max(sizes) <= MAX_WITHOUT_EXTREMES:
+            return UNCHANGED
+        changed = with_other_extremes(self.context, role, *sizes)
+        return np.array([self.metric._value_alone(each) for each in changed])
+
+    def _sizes(self, n_rows: int) -> Sizes:
+        """Return the numbers of training rows and of other rows that the metric compares."""
+        n_train = self.context.n_rows("train")
+        n_compared = self.metric._n_compared_rows
+        return n_compared(self.context, n_train), n_compared(self.context, n_rows)
 
     def lines(self, value: float, halves: np.ndarray) -> np.ndarray:
         """Return the halves, such that their noise shrinks with the root of the size."""
@@ -69,10 +71,11 @@ def with_interval(halved: HalvedValues, result: Result) -> Result:
     value, metric = result.value, halved.metric
     if result.interval or np.isnan(value):
         return result
-    found = halved.of("synthetic", halved.context.n_rows("synthetic"))
+    rows = "synthetic", halved.context.n_rows("synthetic")
+    found = halved.of(*rows)
     if found is None:
         return result
-    halves, extremes, share = found
+    (halves, share), extremes = found, halved.extremes(*rows)
     bounds = (result.tags or metric.tags).bounds
     ends = sampling_interval(
         value, halved.lines(value, halves), share, extremes=extremes, bounds=bounds
@@ -90,13 +93,13 @@ def difference_interval(
     """Return the interval of value minus baseline, both of `n_rows`, from halves of both."""
     if np.isnan(value - fresh):
         return None
-    found = [parts for role in ("synthetic", "holdout") if (parts := halved.of(role, n_rows))]
+    found = [halves for role in ("synthetic", "holdout") if (halves := halved.of(role, n_rows))]
     if not found:
         return None
-    synthetic, holdout = found
-    lines = halved.lines(value, synthetic.halves) - halved.lines(fresh, holdout.halves)
-    extremes = synthetic.extremes - holdout.extremes
-    return sampling_interval(value - fresh, lines, synthetic.share, extremes=extremes)
+    (synthetic, share), (holdout, _) = found
+    lines = halved.lines(value, synthetic) - halved.lines(fresh, holdout)
+    extremes = halved.extremes("synthetic", n_rows) - halved.extremes("holdout", n_rows)
+    return sampling_interval(value - fresh, lines, share, extremes=extremes)
 
 
 def variation_of_halves(metric: Metric, context: Context, n_rows: int) -> Sampled | None:
@@ -105,6 +108,7 @@ def variation_of_halves(metric: Metric, context: Context, n_rows: int) -> Sample
     found = halved.of("synthetic", n_rows)
     if found is None:
         return None
+    halves, share = found
     whole = n_rows >= context.n_rows("synthetic")
     value = metric._result(context if whole else synthetic_sample(context, n_rows)).value
-    return Sampled(value, halved.lines(value, found.halves), "halves", found.share)
+    return Sampled(value, halved.lines(value, halves), "halves", share)

@@ -15,7 +15,7 @@ from skeval.core.intervals import Sizes
 from skeval.core.tags import MetricTags
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.results.result import Result, undefined_result
-from skeval.stats.sampling_intervals import N_HALVINGS, UNCHANGED, halved_share
+from skeval.stats.sampling_intervals import N_HALVINGS, halved_share
 from skeval.steps.classifiers import BINNED, MAX_ROWS, Classifier, measured_names, too_few
 from skeval.steps.relations import (
     Relations,
@@ -151,9 +151,6 @@ class RelationScore(Metric):
         n_drawn = int(sizes[1] * halved_share(*sizes))
         scores = apart_scores(context, *how)[:, :, :n_drawn]
         return (areas_of_halves(scores, N_HALVINGS) - 0.5) / (relations.area - 0.5)
-
-    def _values_of_extremes(self, context: Context, role: str, sizes: Sizes) -> np.ndarray:
-        return UNCHANGED  # trees depend on ranks
 
     def _summary(self, result: Result) -> str:
         return (

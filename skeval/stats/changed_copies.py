@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -240,14 +241,7 @@ def _beside_holdout(
         min(int(rows.sum()), int(side.sum()))
         for rows, side in zip((hit[:n_train], hit[n_train:]), by, strict=True)
     )
-    return _as_often_as_holdout(of_train, of_holdout, n_rows, chance)
-
-
-def _as_often_as_holdout(
-    of_train: int, of_holdout: int, n_rows: tuple[int, ...], chance: float
-) -> Copied:
-    """Return the count of training rows, with a bound from the count of holdout rows."""
-    repeats = Repeats(float(of_holdout), n_rows[1] / n_rows[0])
+    repeats = Repeats(float(of_holdout), n_holdout / n_train)
     return Copied(of_train, repeats.bound(chance), repeats=repeats)
 
 
@@ -310,14 +304,12 @@ def _count_value_copies(
     if not release.any():
         return Copied(0, 0)
     counted = count_copies(release, train, train + holdout, chance)
-    if times == 1 or not counted.beyond_chance or not holdout[release > 0].any():
+    if times == 1:
         return counted
-    # Rows that a release repeats often are common in its distribution, and may therefore be more
-    # common among real rows than pairs of real rows show. If some of them are holdout rows, it is
-    # so, and the rows of only one training row are compared with those of only one holdout row.
-    alone = (release > 0) & (train + holdout == 1)
-    of_train, of_holdout = (int(table[alone].sum()) for table in (train, holdout))
-    return _as_often_as_holdout(of_train, of_holdout, n_rows, chance)
+    # A generator may make combinations common that are rare among real rows, for example because it
+    # draws columns independently, and the bound, which is from pairs of real rows, is too low for
+    # them. Most of them also occur in the holdout. Copies do not, and only they are counted.
+    return replace(counted, n=int(train[(release > 0) & (train + holdout == 1)].sum()))
 
 
 def _repeats(values: np.ndarray, times: int) -> bool:

@@ -12,6 +12,7 @@ from skeval.core.context import Context, shared
 from skeval.stats.extremes import maxima_of_further_samples
 from skeval.stats.sampling_intervals import N_HALVINGS, halved_share
 from skeval.steps.halvings import counted_rows
+from skeval.tables.frames import column_values
 from skeval.tables.preprocessing import NUMERIC
 from skeval.tables.set_columns import with_columns
 from skeval.tables.taken_rows import column_numbers
@@ -47,7 +48,7 @@ def _changed_train(context: Context, n_rows: int, sample: int) -> Context:
             for sign in (1.0, -1.0):
                 if (maxima := _maxima(context, name, sign)) is not None:
                     numbers = sign * _with_maximum(sign * numbers, maxima[sample])
-            columns[name] = _as_column(numbers, rows[name])
+            columns[name] = _with_numbers(rows[name], numbers)
     changed = Context(
         context.schema,
         {"train": with_columns(rows.copy(), columns)},
@@ -81,12 +82,12 @@ def _with_maximum(numbers: np.ndarray, maximum: float) -> np.ndarray:
     return changed
 
 
-def _as_column(numbers: np.ndarray, column: pd.Series) -> pd.Series:
-    """Return the numbers as a canonical column."""
-    if column.dtype.kind != "M":
-        return pd.Series(numbers)
-    dates = np.full(numbers.size, "NaT", dtype=column.dtype)
-    known = ~np.isnan(numbers)
-    seconds = np.clip(numbers[known], -_MAX_SECONDS, _MAX_SECONDS)
-    dates[known] = (seconds * 1e6).astype(np.int64).astype(column.dtype)
-    return pd.Series(dates)
+def _with_numbers(column: pd.Series, numbers: np.ndarray) -> pd.Series:
+    """Return a canonical column in which the cells that differ from these numbers are replaced."""
+    moved = np.flatnonzero((numbers != column_values(column)) & ~np.isnan(numbers))
+    cells, new = column.to_numpy(copy=True), numbers[moved]
+    if column.dtype.kind == "M":
+        microseconds = np.clip(new, -_MAX_SECONDS, _MAX_SECONDS) * 1e6
+        new = microseconds.astype(np.int64).astype(column.dtype)
+    cells[moved] = new
+    return pd.Series(cells)

@@ -121,6 +121,22 @@ def test_rows_that_a_generator_makes_common_are_no_copies():
     assert sum(one is not None for one in found) <= 1
 
 
+@pytest.mark.parametrize("n_copies", [1, 5])
+def test_a_common_combination_does_not_hide_a_repeated_row(n_copies):
+    rng, n = np.random.default_rng(0), 2_000
+    of = {f"x{j}": rng.integers(0, 50, 3 * n) for j in range(8)}
+    repeated = 2 * n + np.arange(40 * (n_copies + 1))
+    rows = np.repeat(np.append(np.arange(n_copies), 100), 40)
+    for column in of.values():
+        column[[100, 101, n, n + 1]] = 7  # common in both real tables
+        column[repeated] = column[rows]
+    of["x0"][repeated] = rng.integers(0, 50, repeated.size)
+    found = repeated_copies(of, (n, n, n))
+    assert found is not None
+    assert found[1].n >= n_copies
+    assert found[1].beyond_chance
+
+
 def test_without_holdout_pairs_of_train_rows_tell():
     of = {name: np.delete(column, range(200, 400)) for name, column in codes(2).items()}
     assert partial_copies(of, (200, 0, 200)) is None
