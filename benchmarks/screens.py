@@ -21,7 +21,7 @@ from rich.table import Table
 
 import skeval.fidelity
 import skeval.privacy
-from skeval import MetricSuite
+from skeval import Metric, MetricSuite
 from skeval.datasets import make_census
 from skeval.generators import GaussianCopula
 from skeval.neighbors import MixedNearestNeighbors
@@ -32,7 +32,8 @@ WATCHED = ("fit", "kneighbors", "nearest_mass", "count_within")
 
 def all_screens() -> MetricSuite:
     """Return every exported distance metric, with its defaults."""
-    kinds = [getattr(skeval.privacy, name) for name in skeval.privacy.__all__]
+    exported = [getattr(skeval.privacy, name) for name in skeval.privacy.__all__]
+    kinds = [kind for kind in exported if isinstance(kind, type) and issubclass(kind, Metric)]
     kinds = [kind for kind in kinds if kind.tags.evidence in {"screen", None}]
     near = ("MDAResemblance", "NNDistanceDistributions", "NearestNeighborAdversarialAccuracy")
     kinds += [getattr(skeval.fidelity, name) for name in near]

@@ -402,7 +402,7 @@ def check_memory(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     small, large = ([repeat_rows(table, n) for table in tables] for n in (4, 16))
     # repeated texts would be treated as categories, and several tables include their schema
     schema = TableSchema.infer(tables[0]) if isinstance(tables[0], pd.DataFrame) else None
-    value_of(metric, small[0], small[1], small[2], schema)  # excludes imports and compilation
+    value_of(metric, large[0], large[1], large[2], schema)  # excludes imports and compilation
     before, after = _peak(metric, small, schema), _peak(metric, large, schema)
     demand(
         after <= 8 * before + 2**20,

@@ -32,15 +32,16 @@ def contrast_of(
 ) -> Contrast | None:
     """Return the two numbers that a test with random labels compared."""
     sizes = sizes or (context.n_rows("train"), context.n_rows("holdout"))
-    equal = sizes[0] == sizes[1]
-    # if sizes are equal, the test compares with the number of the holdout
+    # If sizes are equal, the test compares with the number of the holdout. Of unequal tables, a
+    # percentile may be 0 for any labels, for example if a quarter of the rows are copies.
+    compares_holdout = sizes[0] == sizes[1] or on_train == test.on_train
     of_holdout = max(0.0, on_train - test.observed if high_leaks else on_train + test.observed)
-    expected = of_holdout if equal else test.on_train
+    expected = of_holdout if compares_holdout else test.on_train
     if not math.isfinite(on_train) or not math.isfinite(expected):
         return None
     if share:
         on_train, expected = round(on_train, 12), round(min(1.0, expected), 12)
-    said = reference if equal else "by chance"
+    said = reference if compares_holdout else "by chance"
     return Contrast(
         what,
         on_train,
@@ -51,7 +52,7 @@ def contrast_of(
         tests=(name,) if name else (),
         least_p=least_p_value(*sizes, n_permutations),
         least_here=test.least,
-        unseen=None if equal else unseen,
+        unseen=None if compares_holdout else unseen,
     )
 
 
