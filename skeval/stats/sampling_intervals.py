@@ -19,7 +19,7 @@ UNCHANGED = np.zeros(N_HALVINGS)  # values with other extremes, if a metric does
 MIN_HALVED = 20  # minimum number of rows per table, because smaller halves are not informative
 MAX_HALVED = 2**12  # maximum number of rows per table, from which the noise is extrapolated
 MAX_WITHOUT_EXTREMES = 1_000  # in smaller tables, halves show enough noise of extreme values
-_BENT = 0.45  # factor of the variance of the mean of both halves, see sampling_interval
+_BENT = 0.6  # factor of the variance of the mean of both halves, see sampling_interval
 # Let d be normal and fixed, and let z be the normal deviation of a sample that is halved. The
 # variance of |d + z| is at most this factor times half of the variance that halves show. This is
 # the case of a sum of absolute deviations around 0.
@@ -59,7 +59,7 @@ def sampling_interval(
     # little by chance, the values of halves differ little as well, and the interval would be
     # too narrow exactly where the value is far from its expectation. The mean of both halves
     # shows this, because it varies from one halving to the next only if the statistic is not
-    # linear. Therefore, 0.45 of its variance is added, because simulated intervals then cover the
+    # linear. Therefore, 0.6 of its variance is added, because simulated intervals then cover the
     # value in about 95% of the draws. Student's quantile has the degrees of freedom of
     # Satterthwaite.
     #

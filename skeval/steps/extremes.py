@@ -11,7 +11,7 @@ import pandas as pd
 from skeval.core.context import Context, shared
 from skeval.stats.extremes import maxima_of_further_samples
 from skeval.stats.sampling_intervals import N_HALVINGS, halved_share
-from skeval.steps.halvings import counted_rows
+from skeval.steps.halvings import counted_rows, train_part
 from skeval.tables.frames import column_values
 from skeval.tables.preprocessing import NUMERIC
 from skeval.tables.set_columns import with_columns
@@ -49,16 +49,7 @@ def _changed_train(context: Context, n_rows: int, sample: int) -> Context:
                 if (maxima := _maxima(context, name, sign)) is not None:
                     numbers = sign * _with_maximum(sign * numbers, maxima[sample])
             columns[name] = _with_numbers(rows[name], numbers)
-    changed = Context(
-        context.schema,
-        {"train": with_columns(rows.copy(), columns)},
-        levels=context.levels,
-        given={"train": given},
-        precision=context.precision,
-        ordered=context.ordered,
-    )
-    changed.taken = {"train": (context, "train", at)}
-    return changed
+    return train_part(context, at, with_columns(rows.copy(), columns), given)
 
 
 @shared

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from skeval.core.context import Context, shared
 from skeval.stats.sampling_intervals import N_HALVINGS, halved_share, two_halves
 from skeval.steps.samples import drawn_positions, named_seed
@@ -35,19 +37,24 @@ def _half_contexts(context: Context, role: str, n_train: int, n_rows: int, seed:
 @shared
 def train_halves(context: Context, n_rows: int, seed: int) -> Halves:
     """Return contexts of two disjoint halves of the training data, from which all is learned."""
-    contexts = []
-    for at, rows, given in _half_rows(context, "train", n_rows, seed):
-        half = Context(
-            context.schema,
-            {"train": rows},
-            levels=context.levels,
-            given={"train": given},
-            precision=context.precision,
-            ordered=context.ordered,
-        )
-        half.taken = {"train": (context, "train", at)}
-        contexts.append(half)
-    return contexts[0], contexts[1]
+    first, second = (
+        train_part(context, *part) for part in _half_rows(context, "train", n_rows, seed)
+    )
+    return first, second
+
+
+def train_part(context: Context, at: np.ndarray, rows: Any, given: Any) -> Context:
+    """Return a context of training rows at some positions, from which all is learned."""
+    part = Context(
+        context.schema,
+        {"train": rows},
+        levels=context.levels,
+        given={"train": given},
+        precision=context.precision,
+        ordered=context.ordered,
+    )
+    part.taken = {"train": (context, "train", at)}
+    return part
 
 
 def _half_rows(context: Context, role: str, n_rows: int, seed: int) -> Iterator[tuple[Any, ...]]:

@@ -83,11 +83,12 @@ def test_metrics_say_how_their_intervals_were_found(comparison):
 
 def test_paired_intervals_are_narrower_than_independent_ones(comparison):
     saved = compare(dict(comparison)).differences
-    widths = [
-        frame[frame["metric"] == "tstr"].eval("high - low").mean()
-        for frame in (comparison.differences, saved)
-    ]
-    assert widths[0] < widths[1]
+    for metric in ("similarity", "tstr"):
+        widths = [
+            frame[frame["metric"] == metric].eval("high - low").mean()
+            for frame in (comparison.differences, saved)
+        ]
+        assert widths[0] < widths[1]
 
 
 @pytest.mark.slow
