@@ -30,11 +30,12 @@ Sizes = tuple[int, int]
 
 
 class HalvedValues:
-    """Values of a metric on halves of the tables, which are computed once in an evaluation."""
+    """Values of a metric on parts of the tables, which are computed once in an evaluation."""
 
     def __init__(self, metric: Metric, context: Context) -> None:
         self.metric, self.context = metric, context
-        self._known: dict[tuple[str, Sizes], np.ndarray] = {}
+        self._halves: dict[tuple[str, Sizes], np.ndarray] = {}
+        self._extremes: dict[tuple[str, Sizes], np.ndarray] = {}
 
     def of(self, role: str, n_rows: int) -> tuple[np.ndarray, float] | None:
         """Return the values for `n_rows` of a role, and the fraction of rows in both halves."""
@@ -43,17 +44,20 @@ class HalvedValues:
         if not self.metric._halved or min(sizes) < MIN_HALVED:
             return None
         key = role, sizes
-        if key not in self._known:
-            self._known[key] = self.metric._values_of_halves(self.context, *key)
-        return self._known[key], halved_share(*sizes)
+        if key not in self._halves:
+            self._halves[key] = self.metric._values_of_halves(self.context, *key)
+        return self._halves[key], halved_share(*sizes)
 
     def extremes(self, role: str, n_rows: int) -> np.ndarray:
         """Return the values for other extremes of the training data."""
         sizes = self._sizes(n_rows)
         if not self.metric._uses_range() or max(sizes) <= MAX_WITHOUT_EXTREMES:
             return UNCHANGED
-        changed = with_other_extremes(self.context, role, *sizes)
-        return np.array([self.metric._value_alone(each) for each in changed])
+        key = role, sizes
+        if key not in self._extremes:
+            changed = with_other_extremes(self.context, role, *sizes)
+            self._extremes[key] = np.array([self.metric._value_alone(each) for each in changed])
+        return self._extremes[key]
 
     def _sizes(self, n_rows: int) -> Sizes:
         """Return the numbers of training rows and of other rows that the metric compares."""

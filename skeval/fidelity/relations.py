@@ -89,9 +89,9 @@ class RelationScore(Metric):
     The interval includes the standard errors of A and T (DeLong). Each standard error is the
     standard error of a single classifier tested on all rows, so more folds do not make the interval
     narrower. The interval does not include the differences between classifiers of other training
-    data, so it is too narrow if a generator with 10,000 rows shifts columns. If the interval of T
-    contains 1/2, the value is undefined, because the classifier finds no relations in the training
-    data.
+    data, so it is too narrow for large tables with shifted columns, for example of 10,000 rows. If
+    the interval of T contains 1/2, the value is undefined, because the classifier finds no
+    relations in the training data.
 
     References
     ----------

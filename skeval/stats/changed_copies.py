@@ -308,7 +308,8 @@ def _count_value_copies(
         return counted
     # A generator may make combinations common that are rare among real rows, for example because it
     # draws columns independently, and the bound, which is from pairs of real rows, is too low for
-    # them. Most of them also occur in the holdout. Copies do not, and only they are counted.
+    # them. Most of them also occur in the holdout, but copies of training rows do not. Therefore,
+    # only combinations that a single real row has are counted.
     return replace(counted, n=int(train[(release > 0) & (train + holdout == 1)].sum()))
 
 

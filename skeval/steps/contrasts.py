@@ -32,8 +32,8 @@ def contrast_of(
 ) -> Contrast | None:
     """Return the two numbers that a test with random labels compared."""
     sizes = sizes or (context.n_rows("train"), context.n_rows("holdout"))
-    # If sizes are equal, the test compares with the number of the holdout. Of unequal tables, a
-    # percentile may be 0 for any labels, for example if a quarter of the rows are copies.
+    # If sizes are equal, the test compares with the number of the holdout. If sizes are unequal, a
+    # percentile can be 0 for all labels, for example because a quarter of the rows are copies.
     compares_holdout = sizes[0] == sizes[1] or on_train == test.on_train
     of_holdout = max(0.0, on_train - test.observed if high_leaks else on_train + test.observed)
     expected = of_holdout if compares_holdout else test.on_train

@@ -75,7 +75,7 @@ def in_content_order(
 
 
 def take_rows(table: Any, positions: np.ndarray) -> Any:
-    """Return the rows of a table at some positions; of a frame, they are copied when read."""
+    """Return the rows of a table at some positions. Rows of a frame are copied when read."""
     if isinstance(table, TakenRows):
         return table.take(positions)
     if isinstance(table, pd.DataFrame):
