@@ -34,6 +34,7 @@ _MAX_PAIRS, _MAX_TRIPLES = 300, 500  # maximum numbers of column combinations
 _N_CANDIDATES = 16  # nearest real rows, from which the nearest in the other columns is chosen
 _WIDTH = 2.0  # a difference of two standard deviations counts as much as another category
 _ALL, _NUMBERS = "all other columns", "all other numerical columns"
+_MIN_LEFT_OUT, _MAX_LEFT_OUT = 3, 8  # numbers of numerical columns, of which one is left out
 _MAX_TABLE = 2**22  # up to this number of combinations, their presence is stored as a table
 _MIN_SPREAD = 1e-12
 
@@ -118,8 +119,8 @@ class PartialMembershipInference(RelabelledTest):
     leak. This attack uses two kinds of clues. The first is a rare combination of values of one, two
     or three columns that occurs in the synthetic data. The second is a copied cell. For each
     synthetic row, the most similar real row in all other columns, or in all other numerical
-    columns, is found. The clue is that both rows have the same or a close value in the remaining
-    column, which happens more often if the real row is a training row.
+    columns, or in these except one, is found. The clue is that both rows have the same or a close
+    value in the remaining column, which happens more often if the real row is a training row.
 
     The value is the fraction of the information about training rows that the strongest clue
     reveals, minus the fraction for holdout rows. The value is 1 if all information about training
@@ -137,7 +138,8 @@ class PartialMembershipInference(RelabelledTest):
     This is only one attack, so a result that is not significant does not clear a release. The
     attack does not find combinations of more than three columns. It usually does not find a
     combination or a cell that is copied in only a few rows. If a table has more than 25 columns,
-    only a sample of the pairs and triples of columns is used.
+    only a sample of the pairs and triples of columns is used. If it has more than eight numerical
+    columns, none of these is left out of the search for similar rows.
 
     See Also
     --------
@@ -423,6 +425,11 @@ def copied_cells(
     choices = {_ALL: (names, _WIDTH * _spreads(real))}
     if 1 < len(numeric) < len(names):
         choices[_NUMBERS] = numeric, ranges
+    if _MIN_LEFT_OUT <= len(numeric) <= _MAX_LEFT_OUT:
+        # the generator may have chosen the row without a column that was then sampled anew
+        for name in numeric:
+            others = tuple(other for other in numeric if other != name)
+            choices[f"{_NUMBERS} except {name}"] = others, ranges
     parts = [
         (known, j, rows)
         for known, (chosen, scale) in choices.items()

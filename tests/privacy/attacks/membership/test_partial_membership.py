@@ -92,6 +92,23 @@ def test_a_yes_or_no_of_the_nearest_training_row_is_found():
     assert PartialMembershipInference().fit(released[0], held).evaluate(fresh_rows).p_value > 0.01
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_an_answer_is_found_although_one_number_was_sampled_anew(seed):
+    rng = np.random.default_rng(seed)
+    train, holdout, fresh = (
+        pd.DataFrame(rng.normal(size=(150, 3)), columns=["age", "height", "weight"]).assign(
+            new=rng.random(150), answer=rng.choice(["no", "yes"], 150)
+        )
+        for _ in range(3)
+    )
+    copied = taken_from_nearest(train.drop(columns="new"), fresh.drop(columns="new"), "answer")
+    metric = PartialMembershipInference().fit(train, holdout)
+    result = metric.evaluate(fresh.assign(answer=copied["answer"]))
+    assert result.details["columns"] == ["answer"]
+    assert result.p_value < 0.01
+    assert metric.evaluate(fresh).p_value > 0.01
+
+
 def test_shares_by_hand_of_one_column():
     # values 0 to 9 once each: every value reveals the same number of bits
     train, holdout = pd.DataFrame({"x": np.arange(5.0)}), pd.DataFrame({"x": np.arange(5.0, 10.0)})
