@@ -10,7 +10,9 @@ from skeval.steps.encoded_rows import encoded_matrix
 from skeval.steps.neighbors import index_of, nearest, reference_index
 from skeval.steps.samples import drawn_positions
 
-RATIO = 16  # how many times closer a near copy is than any other real row
+# How many times closer a near copy is than any other real row. In a table of few columns with many
+# values, some fresh rows are 16 times closer, but few are 128 times closer.
+_RATIO, _LARGE_RATIO = 16, 128
 _MIN_AROUND_ONE = 10  # near copies of one training row that are more than a coincidence
 _TIMES_HOLDOUT = 3  # and more than around any holdout row by this factor
 _DOUBT = 0.05  # probability of more near copies of training rows than holdout rows predict
@@ -23,9 +25,10 @@ def near_copies(context: Context) -> Copies | None:
     # A synthetic row is a near copy of a real row if every other real row is at least 16
     # times more distant from that real row. How often fresh rows are so close is predicted
     # from pairs of real rows and from the near copies of holdout rows, because a generator that
-    # repeats common rows too often has both. Exact copies are counted elsewhere, except if
-    # one row has many copies. None if the tables do not have a column that can be measured,
-    # or fewer than three training rows.
+    # repeats common rows too often has both. If the count is within the bound, near copies are
+    # counted for which the other real rows are 128 times more distant. Exact copies are counted
+    # elsewhere, except if one row has many copies. None if the tables do not have a column that
+    # can be measured, or fewer than three training rows.
     roles = [role for role in ("train", "holdout") if role in context]
     if not context.schema.measured or context.n_rows("train") < 3:
         return None
@@ -35,14 +38,22 @@ def near_copies(context: Context) -> Copies | None:
     close, near = _is_close(*to_train.T), _is_close(closest, to_train[places, 0])
     asked = np.unique(np.concatenate([np.flatnonzero(close), places[near]]))
     to_holdout = _to_holdout(context, asked, len(to_train))
-    close &= _is_close(to_train[:, 0], to_holdout)
-    near &= _is_close(closest, to_holdout[places])
-    changed, every = (
-        np.bincount(places[chosen], minlength=len(to_train))
-        for chosen in (near & (closest > 0.0), near)
-    )
+    others_of_real = np.minimum(to_train[:, 1], to_holdout)
+    others = np.minimum(to_train[:, 0], to_holdout)[places]
+    near &= _is_close(closest, others)
     is_train = np.arange(len(to_train)) < context.n_rows("train")
-    train = _of_several(context, changed, is_train, close & (to_train[:, 0] > 0.0))
+
+    def changed_copies(ratio: int) -> tuple[np.ndarray, Copied]:
+        """Return the number of changed copies of each real row, and of copied training rows."""
+        chosen = near & (closest > 0.0) & _is_close(closest, others, ratio)
+        changed = np.bincount(places[chosen], minlength=len(to_train))
+        pairs = (to_train[:, 0] > 0.0) & close & _is_close(to_train[:, 0], others_of_real, ratio)
+        return changed, _of_several(context, changed, is_train, pairs)
+
+    changed, train = changed_copies(_RATIO)
+    if not train.beyond_chance and (closer := changed_copies(_LARGE_RATIO)[1]).beyond_chance:
+        train = closer
+    every = np.bincount(places[near], minlength=len(to_train))
     place = int(np.where(is_train & (changed > 0), every, 0).argmax())
     around_one = int(every[place]) if changed[place] else 0
     most = max(_MIN_AROUND_ONE - 1, _TIMES_HOLDOUT * int(every[~is_train].max(initial=0)))
@@ -58,9 +69,9 @@ def near_copies(context: Context) -> Copies | None:
     )
 
 
-def _is_close(distances: np.ndarray, others: np.ndarray) -> np.ndarray:
+def _is_close(distances: np.ndarray, others: np.ndarray, ratio: int = _RATIO) -> np.ndarray:
     """Return which distances are so much smaller than others that a row may be a near copy."""
-    return np.asarray((others > 0.0) & (RATIO * distances <= others))
+    return np.asarray((others > 0.0) & (ratio * distances <= others))
 
 
 def _nearest_real(context: Context, roles: list[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -100,7 +111,8 @@ def _of_several(
     if n_holdout:
         of_holdout = Repeats(n_of_holdout, n_holdout / n_train)
         predicted, most = predicted + of_holdout, of_holdout.bound(_DOUBT)
-    return Copied(n, max(most, predicted.bound(CHANCE)), repeats=predicted)
+    chance = CHANCE / 2.0  # for both ratios
+    return Copied(n, max(most, predicted.bound(chance)), repeats=predicted, chance=chance)
 
 
 def _n_different(context: Context, role: str, close: float) -> int:

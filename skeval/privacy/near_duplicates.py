@@ -118,12 +118,13 @@ class NearDuplicateShare(CopyScreen):
     distance to this training row is at most 1/16 of the distance between the training row and any
     other real row. The rule counts the training rows with a near copy and compares this number with
     an upper bound. The bound is computed from the number of pairs of real rows that are as close as
-    a near copy, and from the number of holdout rows with a near copy. Without a leak, the number
-    exceeds this bound with a probability of 1%. If the bound is exceeded, the verdict reports that
-    copies were found. The verdict reports the same if ten or more synthetic rows are near copies of
-    one training row, and their number is more than three times the number for any holdout row. If
-    the synthetic rows are nearly all close to each other, the verdict is inconclusive because there
-    are too few different rows. This rule does not use texts.
+    a near copy, and from the number of holdout rows with a near copy. If the number is within the
+    bound, both are computed again for near copies with at most 1/128 of that distance. Without a
+    leak, either number exceeds its bound with a probability of 1%. If a bound is exceeded, the
+    verdict reports that copies were found. The verdict reports the same if ten or more synthetic
+    rows are near copies of one training row, and their number is more than three times the number
+    for any holdout row. If the synthetic rows are nearly all close to each other, the verdict is
+    inconclusive because there are too few different rows. This rule does not use texts.
 
     ``details`` contains ``tau`` (nan if only texts are compared), the number of ``text_columns``
     compared, the fraction near a holdout row (``to_holdout``), the difference of the two fractions,

@@ -148,7 +148,7 @@ def blanked_copies(
         return None
     exposure = repeats_seen(np.ones(start, dtype=int), n_train, n_drawn).exposure
     seen = Repeats(expected * exposure, exposure)
-    of_pairs = Copied(int(met.sum()), seen.bound(chance), repeats=seen)
+    of_pairs = Copied(int(met.sum()), seen.bound(chance), repeats=seen, chance=chance)
     if not of_pairs.beyond_chance:
         return of_pairs
     beside = _beside_holdout(_patterns(codes, n_rows, marks), n_rows, chance)
@@ -242,7 +242,7 @@ def _beside_holdout(
         for rows, side in zip((hit[:n_train], hit[n_train:]), by, strict=True)
     )
     repeats = Repeats(float(of_holdout), n_holdout / n_train)
-    return Copied(of_train, repeats.bound(chance), repeats=repeats)
+    return Copied(of_train, repeats.bound(chance), repeats=repeats, chance=chance)
 
 
 def _in_both(

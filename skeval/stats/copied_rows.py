@@ -101,12 +101,13 @@ class Copied:
     most: int
     usual: int = field(default=-1, compare=False, repr=False)
     repeats: Repeats | None = field(default=None, compare=False, repr=False)
+    chance: float = field(default=CHANCE, compare=False, repr=False)
 
     def of_several(self, n_counts: int) -> Copied:
         """Return the count with a bound that is corrected for this number of counts."""
         if self.repeats is None or n_counts < 2:
             return self
-        return replace(self, most=self.repeats.bound(CHANCE / n_counts))
+        return replace(self, most=max(self.most, self.repeats.bound(self.chance / n_counts)))
 
     @property
     def beyond_chance(self) -> bool:
@@ -202,7 +203,7 @@ class Copies:
         content = asdict(self)
         for role in ("train", "holdout"):
             if content[role] is not None:
-                del content[role]["repeats"]
+                del content[role]["repeats"], content[role]["chance"]
         return content
 
     @classmethod
@@ -250,7 +251,7 @@ def count_copies(
     if drawn > pool.sum() and (real + own).bound(chance) < real.bound(chance):
         real = real + own
     usual = Repeats(real.expected_count * _USUAL, _USUAL) if real.exposure < _USUAL else real
-    return Copied(n, real.bound(chance), usual.bound(chance), real)
+    return Copied(n, real.bound(chance), usual.bound(chance), real, chance)
 
 
 def expected_distinct_rows(pool: np.ndarray, n_rows: int) -> float:

@@ -302,7 +302,7 @@ class _Search:
         if n_held:
             chances.append(Repeats(float(held), n_held / n_train))
         most = max(chances, key=lambda one: one.bound(self._chance))
-        train = Copied(n, most.bound(self._chance), repeats=most)
+        train = Copied(n, most.bound(self._chance), repeats=most, chance=self._chance)
         return Copies(what, train, None, n_distinct=0, n_expected=0)
 
 

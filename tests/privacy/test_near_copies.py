@@ -69,6 +69,23 @@ def test_few_training_rows_with_small_changes_are_found(seed):
     assert outcome(train, holdout, fresh) == "no leak found"
 
 
+@pytest.mark.parametrize("seed", range(3, 6))
+def test_ten_top_earners_are_found_in_a_table_of_few_columns(seed):
+    # in such a table, about as many fresh rows are 16 times closer than any other real row
+    rng = np.random.default_rng(seed)
+    columns = ["age", "marital_status", "ethnicity", "schooling", "employer", "income"]
+    train, holdout, fresh = (
+        rows.assign(wage=np.exp(9.5 + 0.08 * rows["school_years"] + 0.4 * rng.normal(size=1000)))
+        for rows in tables(1000, 10 + seed)
+    )
+    train, holdout, fresh = (rows[[*columns, "wage"]].round(2) for rows in (train, holdout, fresh))
+    top = train.nlargest(10, "wage")
+    released = among(top.assign(wage=(top["wage"] * 1.001).round(2)), fresh)
+    context = Context.of(train, holdout)
+    assert near_copies(context.with_synthetic(released)).leak_sentence
+    assert not near_copies(context.with_synthetic(fresh)).leak_sentence
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("preset", ["report", "privacy"])
 def test_presets_pass_no_release_of_near_copies_of_one_row(preset):
