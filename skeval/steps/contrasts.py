@@ -34,8 +34,9 @@ def contrast_of(
     sizes = sizes or (context.n_rows("train"), context.n_rows("holdout"))
     # If sizes are equal, the test compares with the number of the holdout. If sizes are unequal, a
     # percentile can be 0 for all labels, for example because a quarter of the rows are copies.
-    compares_holdout = sizes[0] == sizes[1] or on_train == test.on_train
     of_holdout = max(0.0, on_train - test.observed if high_leaks else on_train + test.observed)
+    is_same_for_all = on_train == test.on_train and math.isfinite(of_holdout)
+    compares_holdout = sizes[0] == sizes[1] or is_same_for_all
     expected = of_holdout if compares_holdout else test.on_train
     if not math.isfinite(on_train) or not math.isfinite(expected):
         return None
