@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 import numpy as np
+from scipy.special import betaln
+from scipy.stats import poisson
 
 from skeval.stats.copied_rows import CHANCE, Copied, Copies, chance_of_one
 from skeval.stats.joint_classes import first_places, joint_classes
@@ -12,6 +14,8 @@ from skeval.stats.joint_classes import first_places, joint_classes
 MIN_ROWS = 3  # a value is examined if at least this number of release rows repeats it
 _LEVEL_OF_FACTS = 0.05
 _PRIOR = 0.5  # Jeffreys' prior of a Poisson rate, in observed events
+_MIN_OTHERS = 30  # values of holdout rows from which the number of repeats is estimated
+_MIN_TAIL = 10  # from the largest of these values, the numbers of repeats are extrapolated
 
 
 def value_copies(codes: Mapping[str, np.ndarray], n_rows: tuple[int, ...]) -> tuple[Copies, ...]:
@@ -49,25 +53,23 @@ def values_in_words(found: Iterable[Copies], n_rows: int) -> str:
 
 def expected_values(train: np.ndarray, holdout: np.ndarray, release: np.ndarray) -> np.ndarray:
     """Return the expected numbers of repeated values of single training rows by frequency."""
-    # Two numbers are computed, and the larger one is returned. For the first number, a release of
-    # new rows is a sample of the same population as the real rows. Therefore, a known proportion
+    # Three numbers are computed, and the largest one is returned. For the first number, a release
+    # of new rows is a sample of the same population as the real rows. Therefore, a known proportion
     # of all values that occur `c` times in the three tables together occurs only once in the real
     # tables. However, a generator may repeat values more often. Therefore, the second number is
-    # extrapolated from the repeats of values of single holdout rows.
+    # extrapolated from the repeats of values of the holdout and of new values. Finally, a generator
+    # may draw from the training values, and repeats all of these.
     n_real = train + holdout
     alone = (train == 1) & (holdout == 0)
     most = int(release[alone].max(initial=0))
     if not most:
         return np.empty(0)
-    others = release[(train == 0) & (holdout == 1)]
-    if holdout.any():
-        ratio = float(train.sum() / holdout.sum())
-    else:
-        ratio, others = 1.0, np.sort(release[alone])[:-1]
-    new = release[(n_real == 0) & (release > 0)]
-    by_release = ratio * _extrapolate_counts(others, new, most)
     of_train = float(train.sum() / n_real.sum())
-    return np.maximum(by_release, of_train * _of_new_rows(n_real, release, alone, most))
+    return np.maximum.reduce([
+        of_train * _of_new_rows(n_real, release, alone, most),
+        alone.sum() * _share_of_others(n_real, holdout, release, most),
+        alone.sum() * _share_of_drawn(n_real, holdout, release, most),
+    ])  # fmt: skip
 
 
 def _of_new_rows(
@@ -85,13 +87,47 @@ def _of_new_rows(
     return np.asarray(several + _PRIOR * repeated * unseen)
 
 
-def _extrapolate_counts(others: np.ndarray, new: np.ndarray, most: int) -> np.ndarray:
-    """Return how many of such values a release has once, twice, and so on."""
-    # The ratios of subsequent numbers are constant for geometric numbers and decrease for Poisson
-    # numbers. To be conservative, they are not allowed to decrease. If few of the values are in
-    # the release, the ratio of new values is used.
-    rare = np.concatenate([new, others])
-    usual = ((rare > 1).sum() + _PRIOR) / ((rare > 0).sum() + 2.0 * _PRIOR)
-    at_least = np.array([(others >= k).sum() for k in range(1, most + 1)], dtype=np.float64)
-    steps = np.maximum.accumulate((at_least[1:] + usual) / (at_least[:-1] + 1.0))
-    return np.asarray((at_least[0] + _PRIOR) * np.cumprod(np.append(1.0, steps)))
+def _share_of_others(
+    n_real: np.ndarray, holdout: np.ndarray, release: np.ndarray, most: int
+) -> np.ndarray:
+    """Return which share of rare values of other rows a release has once, twice, and so on."""
+    # The values of the fewest real rows are used. If a value has more than two real rows, a
+    # corresponding part of its repeats counts.
+    others = np.flatnonzero((holdout > 0) if holdout.any() else (n_real > 1))
+    rarest = np.sort(n_real[others])[:_MIN_OTHERS]
+    others = others[n_real[others] <= rarest.max(initial=0)]
+    repeats = np.ceil(release[others] * np.minimum(1.0, 2.0 / n_real[others])).astype(np.int64)
+    return _share_of_values(repeats, release[n_real == 0], most)
+
+
+def _share_of_drawn(
+    n_real: np.ndarray, holdout: np.ndarray, release: np.ndarray, most: int
+) -> np.ndarray:
+    """Return which share of its values a generator that draws from them has once, twice, ..."""
+    # The value with the most repeats is skipped. Without a holdout, the generator is not assumed to
+    # draw all values equally often.
+    own = release[(n_real == 1) & (holdout == 0)]
+    others = np.sort(own)[:-1]
+    if holdout.any():
+        return np.asarray(poisson.sf(np.arange(most), (others.sum() + _PRIOR) / own.size))
+    return _share_of_values(others, release[n_real == 0], most)
+
+
+def _share_of_values(repeats: np.ndarray, new: np.ndarray, most: int) -> np.ndarray:
+    """Return which share of values is repeated once, twice, and so on, like these and new ones."""
+    released = (np.count_nonzero(repeats) + _PRIOR) / (repeats.size + 2.0 * _PRIOR)
+    return np.asarray(released * _extrapolate_counts(np.concatenate([repeats, new]), most))
+
+
+def _extrapolate_counts(repeats: np.ndarray, most: int) -> np.ndarray:
+    """Return the share of the repeated values that a release has once, twice, and so on."""
+    # The largest numbers of repeats are assumed to be geometric, with a beta distribution of the
+    # parameter, because its estimate is not exact.
+    n_values = np.bincount(repeats, minlength=most + 2)
+    at_least = np.cumsum(n_values[::-1])[::-1].astype(np.float64)
+    start = int(min(most, np.flatnonzero(at_least[1:] >= _MIN_TAIL).max(initial=0) + 1))
+    further, ended = at_least[start + 1 :].sum() + _PRIOR, at_least[start] + _PRIOR
+    steps = np.arange(1, most + 1)
+    seen = (at_least[np.minimum(steps, start)] + _PRIOR) / (at_least[1] + _PRIOR)
+    beyond = betaln(further + np.maximum(steps - start, 0), ended) - betaln(further, ended)
+    return np.asarray(seen * np.exp(beyond))

@@ -72,6 +72,25 @@ def test_a_number_that_no_two_real_rows_share_is_not_repeated_by_chance(n_holdou
     assert expected[-1] < LEVEL / 10
 
 
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("n", [200, 2_000, 10_000])
+def test_values_that_a_generator_draws_from_train_are_no_copies(n, seed):
+    rng = np.random.default_rng(seed)
+    train, holdout = rng.normal(size=(2, 200))
+    assert expected_values(*counts(train, holdout, rng.choice(train, n)))[-1] > LEVEL
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("n_days", [300, 540])
+def test_a_day_of_one_person_in_many_rows_is_found_among_common_days(n_days, seed):
+    rng = np.random.default_rng([n_days, seed])
+    train, holdout, release = rng.integers(0, n_days, (3, 1_000))
+    train[0] = release[:20] = n_days
+    expected = expected_values(*counts(train, holdout, release))
+    assert expected.size == 20
+    assert expected[-1] < LEVEL / 100
+
+
 def test_a_row_that_is_repeated_counts_once():
     rng = np.random.default_rng(0)
     codes = {name: rng.permutation(1_500) for name in "abc"}
