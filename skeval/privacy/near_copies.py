@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from skeval.core.context import Context, shared
-from skeval.stats.copied_rows import CHANCE, Copied, Copies, Repeats
+from skeval.privacy.row_groups import grouped_copies, nearest_of_tables
+from skeval.stats.copied_rows import CHANCE, Copied, Copies, Form, Repeats
 from skeval.steps.encoded_rows import encoded_matrix
 from skeval.steps.neighbors import index_of, nearest, reference_index
 from skeval.steps.samples import drawn_positions
@@ -13,8 +14,7 @@ from skeval.steps.samples import drawn_positions
 # How many times closer a near copy is than any other real row. In a table of few columns with many
 # values, some fresh rows are 16 times closer, but few are 128 times closer.
 _RATIO, _LARGE_RATIO = 16, 128
-_MIN_AROUND_ONE = 10  # near copies of one training row that are more than a coincidence
-_TIMES_HOLDOUT = 3  # and more than around any holdout row by this factor
+_CHANCE = CHANCE / 3.0  # three rules count training rows with near copies
 _DOUBT = 0.05  # probability of more near copies of training rows than holdout rows predict
 _MAX_COMPARED = 2000  # rows of a table among which different rows are counted
 
@@ -26,14 +26,14 @@ def near_copies(context: Context) -> Copies | None:
     # times more distant from that real row. How often fresh rows are so close is predicted
     # from pairs of real rows and from the near copies of holdout rows, because a generator that
     # repeats common rows too often has both. If the count is within the bound, near copies are
-    # counted for which the other real rows are 128 times more distant. Exact copies are counted
-    # elsewhere, except if one row has many copies. None if the tables do not have a column that
-    # can be measured, or fewer than three training rows.
-    roles = [role for role in ("train", "holdout") if role in context]
+    # counted for which the other real rows are 128 times more distant, and then groups of rows
+    # (row_groups.py). Exact copies are counted elsewhere. None if the tables do not have a column
+    # that can be measured, or fewer than three training rows.
+    roles = tuple(role for role in ("train", "holdout") if role in context)
     if not context.schema.measured or context.n_rows("train") < 3:
         return None
     to_train = np.concatenate([nearest(context, role, "train", k=2)[0] for role in roles])
-    closest, places = _nearest_real(context, roles)
+    closest, places = nearest_of_tables(context, "synthetic", roles)
     # distances to training rows exclude most rows, so that few are searched for in the holdout
     close, near = _is_close(*to_train.T), _is_close(closest, to_train[places, 0])
     asked = np.unique(np.concatenate([np.flatnonzero(close), places[near]]))
@@ -43,45 +43,34 @@ def near_copies(context: Context) -> Copies | None:
     near &= _is_close(closest, others)
     is_train = np.arange(len(to_train)) < context.n_rows("train")
 
-    def changed_copies(ratio: int) -> tuple[np.ndarray, Copied]:
-        """Return the number of changed copies of each real row, and of copied training rows."""
+    def changed_copies(ratio: int) -> Copied:
         chosen = near & (closest > 0.0) & _is_close(closest, others, ratio)
-        changed = np.bincount(places[chosen], minlength=len(to_train))
+        is_copied = np.bincount(places[chosen], minlength=len(to_train)) > 0
         pairs = (to_train[:, 0] > 0.0) & close & _is_close(to_train[:, 0], others_of_real, ratio)
-        return changed, _of_several(context, changed, is_train, pairs)
+        return _of_several(context, is_copied, is_train, pairs)
 
-    changed, train = changed_copies(_RATIO)
-    if not train.beyond_chance and (closer := changed_copies(_LARGE_RATIO)[1]).beyond_chance:
-        train = closer
-    every = np.bincount(places[near], minlength=len(to_train))
-    place = int(np.where(is_train & (changed > 0), every, 0).argmax())
-    around_one = int(every[place]) if changed[place] else 0
-    most = max(_MIN_AROUND_ONE - 1, _TIMES_HOLDOUT * int(every[~is_train].max(initial=0)))
-    of_one = not train.beyond_chance and around_one > most
+    several, largest = grouped_copies(context, _CHANCE)
+    counted: list[tuple[Copied, Form]] = [
+        (changed_copies(_RATIO), "near copies"),
+        (changed_copies(_LARGE_RATIO), "near copies"),
+        (several, "near copies"),
+        (largest, "near copies of one"),
+    ]
+    found, form = next((pair for pair in counted if pair[0].beyond_chance), counted[0])
     typical = float(np.median(to_train[:, 0]))
     return Copies(
         "rows",
-        Copied(around_one, most) if of_one else train,
+        found,
         None,
         n_distinct=_n_different(context, "synthetic", typical),
         n_expected=_n_different(context, "train", typical),
-        form="near copies of one" if of_one else "near copies",
+        form=form,
     )
 
 
 def _is_close(distances: np.ndarray, others: np.ndarray, ratio: int = _RATIO) -> np.ndarray:
     """Return which distances are so much smaller than others that a row may be a near copy."""
     return np.asarray((others > 0.0) & (ratio * distances <= others))
-
-
-def _nearest_real(context: Context, roles: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distance of each synthetic row to the nearest real row, and which row it is."""
-    found = [nearest(context, "synthetic", role) for role in roles]
-    distances = np.column_stack([one[:, 0] for one, _ in found])
-    of_role = distances.argmin(axis=1)
-    rows, starts = np.arange(len(distances)), np.append(0, context.n_rows("train"))
-    places = starts[of_role] + np.column_stack([at[:, 0] for _, at in found])[rows, of_role]
-    return distances[rows, of_role], places
 
 
 def _to_holdout(context: Context, asked: np.ndarray, n_real: int) -> np.ndarray:
@@ -100,25 +89,24 @@ def _to_holdout(context: Context, asked: np.ndarray, n_real: int) -> np.ndarray:
 
 
 def _of_several(
-    context: Context, changed: np.ndarray, is_train: np.ndarray, close: np.ndarray
+    context: Context, is_copied: np.ndarray, is_train: np.ndarray, close: np.ndarray
 ) -> Copied:
     """Return how many training rows have a changed copy, and the most that is expected."""
     n_train, n_holdout = (int(part.sum()) for part in (is_train, ~is_train))
-    n, n_of_holdout = (int((changed[part] > 0).sum()) for part in (is_train, ~is_train))
+    n, n_of_holdout = (int(is_copied[part].sum()) for part in (is_train, ~is_train))
     pairs = float(close[is_train].sum() / 2.0 + close[~is_train].sum())  # both training rows count
     exposure = ((n_train - 1.0) / 2.0 + n_holdout) / context.n_rows("synthetic")
     predicted, most = Repeats(pairs, exposure), 0
     if n_holdout:
         of_holdout = Repeats(n_of_holdout, n_holdout / n_train)
         predicted, most = predicted + of_holdout, of_holdout.bound(_DOUBT)
-    chance = CHANCE / 2.0  # for both ratios
-    return Copied(n, max(most, predicted.bound(chance)), repeats=predicted, chance=chance)
+    return Copied(n, max(most, predicted.bound(_CHANCE)), repeats=predicted, chance=_CHANCE)
 
 
 def _n_different(context: Context, role: str, close: float) -> int:
-    """Return the effective number of different rows. Rows within a distance count as one."""
+    """Return the number of different rows. Rows within a distance of each other count as one."""
     rows = encoded_matrix(context, role)[drawn_positions(context, role, _MAX_COMPARED, 0)]
     if close <= 0.0:
         return len(rows)
     within = index_of(context, rows, "gower").search.count_within(rows, np.nextafter(close, 0.0))
-    return int(len(rows) ** 2 / max(int(within.sum()), len(rows)))
+    return max(1, round(float((1.0 / np.maximum(within, 1)).sum())))

@@ -119,12 +119,17 @@ class NearDuplicateShare(CopyScreen):
     other real row. The rule counts the training rows with a near copy and compares this number with
     an upper bound. The bound is computed from the number of pairs of real rows that are as close as
     a near copy, and from the number of holdout rows with a near copy. If the number is within the
-    bound, both are computed again for near copies with at most 1/128 of that distance. Without a
-    leak, either number exceeds its bound with a probability of 1%. If a bound is exceeded, the
-    verdict reports that copies were found. The verdict reports the same if ten or more synthetic
-    rows are near copies of one training row, and their number is more than three times the number
-    for any holdout row. If the synthetic rows are nearly all close to each other, the verdict is
-    inconclusive because there are too few different rows. This rule does not use texts.
+    bound, both are computed again for near copies with at most 1/128 of that distance, and then for
+    groups. A group around a real row consists of the synthetic rows that are at most half as
+    distant from it as any other real row. The middle of a group consists of the medians of numbers
+    and of the most frequent categories. A training row counts if its group has at least five rows,
+    and the distance to their middle is at most a quarter of the distance to any other real row.
+    Columns with categories of few rows are not compared. Without a leak, any of the three numbers
+    exceeds its bound with a probability of 1%. If a bound is exceeded, the verdict reports that
+    copies were found. The verdict reports the same if the group around one training row has ten
+    rows or more, its middle is at most 1/16 as distant as any other real row, and every other group
+    has less than a third of its rows. If the synthetic rows are nearly all close to each other, the
+    verdict is inconclusive because there are too few different rows. This rule does not use texts.
 
     ``details`` contains ``tau`` (nan if only texts are compared), the number of ``text_columns``
     compared, the fraction near a holdout row (``to_holdout``), the difference of the two fractions,

@@ -428,7 +428,7 @@ def copied_cells(
     if _MIN_LEFT_OUT <= len(numeric) <= _MAX_LEFT_OUT:
         # the generator may have chosen the row without a column that was then sampled anew
         for name in numeric:
-            others = tuple(other for other in numeric if other != name)
+            others = [other for other in numeric if other != name]
             choices[f"{_NUMBERS} except {name}"] = others, ranges
     parts = [
         (known, j, rows)
