@@ -227,4 +227,6 @@ def with_options(text: str) -> str:
     """Return a sentence with the options for the parameters that it names."""
     named = [name for name in _OPTIONS if re.search(_NAMED.format(name=name), text)]
     options = dict.fromkeys(_OPTIONS[name] for name in named)
-    return f"{text} On the command line: {', '.join(options)}." if options else text
+    if not options:
+        return text
+    return f"{text.removesuffix('.')}. On the command line: {', '.join(options)}."
