@@ -97,7 +97,7 @@ def _groups(
     columns: tuple[str, ...] | None,
     least: int,
 ) -> Groups:
-    """Return the real rows of some tables with at least so many rows of the query around them."""
+    """Return the real rows of some tables that have at least `least` rows of the query around."""
     closest, places = nearest_of_tables(context, query, roles, columns)
     n_real = sum(context.n_rows(role) for role in roles)
     rows = np.flatnonzero(np.bincount(places, minlength=n_real) >= least)
@@ -154,5 +154,5 @@ def _middle_row(rows: np.ndarray, is_nominal: np.ndarray) -> np.ndarray:
             values, n_rows = np.unique(present, return_counts=True)
             middle[j] = values[n_rows.argmax()]
         else:
-            middle[j] = np.median(present)
+            middle[j] = present[present.size // 2]  # the mean of two huge numbers is infinite
     return middle

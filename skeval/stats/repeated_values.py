@@ -90,7 +90,7 @@ def _of_new_rows(
 def _share_of_others(
     n_real: np.ndarray, holdout: np.ndarray, release: np.ndarray, most: int
 ) -> np.ndarray:
-    """Return which share of rare values of other rows a release has once, twice, and so on."""
+    """Return the shares of rare values of other rows that a release has once, twice, and so on."""
     # The values of the fewest real rows are used. If a value has more than two real rows, a
     # corresponding part of its repeats counts.
     others = np.flatnonzero((holdout > 0) if holdout.any() else (n_real > 1))
@@ -103,7 +103,7 @@ def _share_of_others(
 def _share_of_drawn(
     n_real: np.ndarray, holdout: np.ndarray, release: np.ndarray, most: int
 ) -> np.ndarray:
-    """Return which share of its values a generator that draws from them has once, twice, ..."""
+    """Return the shares of values that a generator which draws from train has once, twice, ..."""
     # The value with the most repeats is skipped. Without a holdout, the generator is not assumed to
     # draw all values equally often.
     own = release[(n_real == 1) & (holdout == 0)]
