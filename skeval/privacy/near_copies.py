@@ -14,7 +14,7 @@ from skeval.steps.samples import drawn_positions
 # How many times closer a near copy is than any other real row. In a table of few columns with many
 # values, some fresh rows are 16 times closer, but few are 128 times closer.
 _RATIO, _LARGE_RATIO = 16, 128
-_CHANCE = CHANCE / 3.0  # three rules count training rows with near copies
+_LEVEL, _FURTHER_LEVEL = CHANCE / 2.0, CHANCE / 4.0  # of the first rule and of two further rules
 _DOUBT = 0.05  # probability of more near copies of training rows than holdout rows predict
 _MAX_COMPARED = 2000  # rows of a table among which different rows are counted
 
@@ -43,16 +43,16 @@ def near_copies(context: Context) -> Copies | None:
     near &= _is_close(closest, others)
     is_train = np.arange(len(to_train)) < context.n_rows("train")
 
-    def changed_copies(ratio: int) -> Copied:
+    def changed_copies(ratio: int, chance: float) -> Copied:
         chosen = near & (closest > 0.0) & _is_close(closest, others, ratio)
         is_copied = np.bincount(places[chosen], minlength=len(to_train)) > 0
         pairs = (to_train[:, 0] > 0.0) & close & _is_close(to_train[:, 0], others_of_real, ratio)
-        return _of_several(context, is_copied, is_train, pairs)
+        return _of_several(context, is_copied, is_train, pairs, chance)
 
-    several, largest = grouped_copies(context, _CHANCE)
+    several, largest = grouped_copies(context, _FURTHER_LEVEL)
     counted: list[tuple[Copied, Form]] = [
-        (changed_copies(_RATIO), "near copies"),
-        (changed_copies(_LARGE_RATIO), "near copies"),
+        (changed_copies(_RATIO, _LEVEL), "near copies"),
+        (changed_copies(_LARGE_RATIO, _FURTHER_LEVEL), "near copies"),
         (several, "near copies"),
         (largest, "near copies of one"),
     ]
@@ -89,7 +89,7 @@ def _to_holdout(context: Context, asked: np.ndarray, n_real: int) -> np.ndarray:
 
 
 def _of_several(
-    context: Context, is_copied: np.ndarray, is_train: np.ndarray, close: np.ndarray
+    context: Context, is_copied: np.ndarray, is_train: np.ndarray, close: np.ndarray, chance: float
 ) -> Copied:
     """Return how many training rows have a changed copy, and the most that is expected."""
     n_train, n_holdout = (int(part.sum()) for part in (is_train, ~is_train))
@@ -100,7 +100,7 @@ def _of_several(
     if n_holdout:
         of_holdout = Repeats(n_of_holdout, n_holdout / n_train)
         predicted, most = predicted + of_holdout, of_holdout.bound(_DOUBT)
-    return Copied(n, max(most, predicted.bound(_CHANCE)), repeats=predicted, chance=_CHANCE)
+    return Copied(n, max(most, predicted.bound(chance)), repeats=predicted, chance=chance)
 
 
 def _n_different(context: Context, role: str, close: float) -> int:
