@@ -7,7 +7,7 @@ import math
 import re
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -18,13 +18,16 @@ import pandas as pd
 
 from skeval.core.context import Context, shared
 from skeval.stats.copied_rows import CHANCE, Copied, Copies, Repeats, count_copies
+from skeval.stats.joint_classes import joint_classes
 from skeval.steps.normal_forms import (
     MIN_LENGTH,
     Form,
     cell_text,
     form_of,
     is_mostly_digits,
+    is_short_name,
     normal_form,
+    short_name,
 )
 from skeval.steps.search_in_cells import (
     MIN_CELLS,
@@ -35,6 +38,7 @@ from skeval.steps.search_in_cells import (
     with_decoded_texts,
 )
 from skeval.tables.cells import as_texts
+from skeval.tables.preprocessing import NUMERIC
 from skeval.utils.formatting import join_names
 
 ROLES = ("train", "holdout", "synthetic")
@@ -69,6 +73,9 @@ def identifier_copies(context: Context) -> tuple[Copies, ...]:
     found = [
         one for column in columns for one in (_repeated_values(column), search.of_column(column))
     ]
+    of_names = [column.name for column in columns if column.form == "name"]
+    known = [name for name in of_names if name in context.schema.kinds]  # not joined ones
+    found += [one for name in known for one in _short_names(context, name)]
     return tuple(one for one in (*found, search.of_rows()) if one is not None)
 
 
@@ -198,6 +205,42 @@ def _full_names(context: Context) -> _Column | None:
         f"{given} and {last}",
         {role: (which, np.asarray(distinct)) for role, (which, distinct) in texts.items()},
     )
+
+
+def _short_names(context: Context, name: str) -> Iterator[Copies]:
+    """Yield how many training records the release repeats with an initial instead of the name."""
+    # An initial with a surname is frequent. Therefore, they count only together with an equal
+    # number or date of a column in which most values are different.
+    roles = [role for role in ROLES if role in context]
+    texts = {role: column_texts(context, role, name) for role in roles}
+    if not any(map(is_short_name, texts["synthetic"][1])):
+        return
+    of_texts = {role: [*map(short_name, own), ""] for role, (_, own) in texts.items()}
+    of_texts["synthetic"] = [
+        short if is_short_name(text) else ""
+        for short, text in zip(of_texts["synthetic"], [*texts["synthetic"][1], ""], strict=True)
+    ]
+    short = {role: np.array(of_texts[role], dtype=object)[texts[role][0]] for role in roles}
+    names = pd.factorize(np.concatenate([*short.values()]))[0]
+    others = [
+        other
+        for other in context.schema.columns(*NUMERIC)
+        if np.unique(context.numbers("train", other)).size
+        >= _UNIQUE_NAMES * context.n_rows("train")
+    ]
+    for other in others:
+        numbers = {role: context.numbers(role, other) for role in roles}
+        values = pd.factorize(np.concatenate([*numbers.values()]))[0]
+        records = joint_classes([names, values], names.size)
+        ends = np.cumsum([own.size for own in numbers.values()])[:-1]
+        counts = dict.fromkeys(ROLES, np.zeros(records.max() + 1, dtype=np.int64))
+        for role, own in zip(roles, np.split(records, ends), strict=True):
+            is_known = (short[role] != "") & np.isfinite(numbers[role])
+            counts[role] = np.bincount(own[is_known], minlength=records.max() + 1)
+        release, train, holdout = counts["synthetic"], counts["train"], counts["holdout"]
+        found = count_copies(release, train, train + holdout, CHANCE / len(others))
+        what = f"initials and surnames of {name} with values of {other}"
+        yield Copies(what, found, None, n_distinct=0, n_expected=0)
 
 
 def _repeated_values(column: _Column) -> Copies | None:

@@ -101,9 +101,30 @@ def email_form(email: str) -> str:
 
 def name_words(plain: str) -> list[str]:
     """Return the words of a name without titles, and without initials if two words remain."""
-    words = [word for word in _WORD.findall(plain) if word not in _TITLES]
+    words = _words_of_name(plain)
     whole = [word for word in words if len(word) > 1]
     return whole if len(whole) >= _NAME_WORDS[0] else words
+
+
+def short_name(text: str) -> str:
+    """Return the first initial and the surname of a name, or an empty text."""
+    # in "Lee, Ann" and "Lee A." the surname comes first
+    words = _words_of_name(text)
+    if len(words) < _NAME_WORDS[0]:
+        return ""
+    is_turned = "," in text or len(words[-1]) == 1
+    given, surname = (words[1], words[0]) if is_turned else (words[0], words[-1])
+    return f"{given[0]} {surname}" if len(surname) > 1 else ""
+
+
+def is_short_name(text: str) -> bool:
+    """Return whether a name consists of a surname and initials."""
+    words = _words_of_name(text)
+    return len(words) >= _NAME_WORDS[0] and sum(len(word) > 1 for word in words) == 1
+
+
+def _words_of_name(text: str) -> list[str]:
+    return [word for word in _WORD.findall(strip_marks(text)) if word not in _TITLES]
 
 
 def emails_in(plain: str) -> list[str]:

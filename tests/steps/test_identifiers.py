@@ -405,3 +405,37 @@ def test_codes_are_found_without_what_all_begin_with(made, dress):
     assert any(one.leak_sentence for one in counted(*tables))
     fresh = TABLES[2].assign(key=[dress(value) for value in made(rng, N)])
     assert not any(one.leak_sentence for one in counted(*tables[:2], fresh))
+
+
+@pytest.mark.parametrize("spell", ["{0}. {surname}", "{surname}, {0}.", "Dr {0} {surname}"])
+def test_initials_and_frequent_surnames_are_found_with_a_birth_date(spell):
+    # each surname has many persons, so that an initial and a surname alone show nothing
+    rng = np.random.default_rng(4)
+    surnames, given = ([word(rng).title() for _ in range(n)] for n in (30, 200))
+    tables = [
+        table.assign(
+            name=[
+                f"{a} {b}" for a, b in zip(*map(rng.choice, (given, surnames), (N, N)), strict=True)
+            ],
+            born=pd.Timestamp("1940-01-01") + pd.to_timedelta(rng.integers(0, 25_000, N), "D"),
+        )
+        for table in TABLES
+    ]
+    train, holdout, fresh = tables
+    shortened = [
+        spell.format(first[0], surname=last) for first, last in train["name"].str.split(" ")
+    ]
+    few = fresh.index < 15
+    new = [spell.format(first[0], surname=last) for first, last in fresh["name"].str.split(" ")]
+    released = fresh.assign(
+        name=np.where(few, shortened, new), born=train["born"].where(few, fresh["born"])
+    )
+    found = [one for one in counted_names(train, holdout, released) if one.leak_sentence]
+    assert [one.train.n for one in found] == [15]
+    assert "born" in found[0].what
+    none = counted_names(train, holdout, fresh.assign(name=new))
+    assert not any(one.leak_sentence for one in none)
+
+
+def counted_names(train, holdout, synthetic):
+    return identifier_copies(Context.of(train, holdout).with_synthetic(synthetic))
