@@ -151,6 +151,18 @@ def repeat_person(train, fresh, rng):
     return release.astype(train.dtypes)
 
 
+def repeat_with_noise(n_persons, times):
+    """Return a leak in which some persons are repeated with 2% noise among fresh rows."""
+
+    def build(train, fresh, rng):
+        persons = [
+            repeat_person(train.iloc[row:], fresh.head(times), rng) for row in range(n_persons)
+        ]
+        return pd.concat([*persons, fresh.iloc[n_persons * times :]], ignore_index=True)
+
+    return build
+
+
 def phones_in_digits(train, fresh, rng):
     """The phone numbers are training values without punctuation."""
     return fresh.assign(phone=train["phone"].str.replace(r"\D", "", regex=True))
@@ -212,6 +224,8 @@ KINDS = {
     "2% of rows with .1 sd of noise": (draw_census, copy_with_noise),
     "ten top earners times 1.001": (draw_wages, copy_top_earners),
     "one person in all rows": (draw_wages, repeat_person),
+    "one person in 40 rows": (draw_census, repeat_with_noise(1, 40)),
+    "five persons in 12 rows each": (draw_census, repeat_with_noise(5, 12)),
     "phones in digits": (draw_contacts, phones_in_digits),
     "e-mails with tags": (draw_contacts, tagged_emails),
     "e-mails of another domain": (draw_contacts, moved_emails),
