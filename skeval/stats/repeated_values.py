@@ -15,6 +15,7 @@ MIN_ROWS = 3  # a value is examined if at least this number of release rows repe
 _LEVEL_OF_FACTS = 0.05
 _PRIOR = 0.5  # Jeffreys' prior of a Poisson rate, in observed events
 _MIN_OTHERS = 30  # values of holdout rows from which the number of repeats is estimated
+_UNEVEN = 3.0  # generators of other rows repeat some values this much more often in simulations
 _MIN_TAIL = 10  # from the largest of these values, the numbers of repeats are extrapolated
 
 
@@ -58,14 +59,16 @@ def expected_values(train: np.ndarray, holdout: np.ndarray, release: np.ndarray)
     # of all values that occur `c` times in the three tables together occurs only once in the real
     # tables. However, a generator may repeat values more often. Therefore, the second number is
     # extrapolated from the repeats of values of the holdout and of new values. Finally, a generator
-    # may draw from the training values, and repeats all of these.
+    # may draw from the training values, and repeats all of these. A generator of other rows draws
+    # from the values of its own training data, and repeats them less evenly than new rows do.
+    # Therefore, the largest number is tripled.
     n_real = train + holdout
     alone = (train == 1) & (holdout == 0)
     most = int(release[alone].max(initial=0))
     if not most:
         return np.empty(0)
     of_train = float(train.sum() / n_real.sum())
-    return np.maximum.reduce([
+    return _UNEVEN * np.maximum.reduce([
         of_train * _of_new_rows(n_real, release, alone, most),
         alone.sum() * _share_of_others(n_real, holdout, release, most),
         alone.sum() * _share_of_drawn(n_real, holdout, release, most),
