@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 Form = Literal["email", "phone", "name", "code"]
-MIN_LENGTH = 7  # shorter codes are not searched for inside cells
+MIN_LENGTH = 6  # shorter codes are not searched for inside cells
 _MIN_MATCHING = 0.8  # minimum fraction of the values of a column that have its form
 _MAX_READ = 2_000  # values that show the form of a column
 _MAX_DIGITS = 9  # country codes and a leading zero do not matter

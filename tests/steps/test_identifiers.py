@@ -395,8 +395,12 @@ def test_numbers_are_identifiers_if_their_column_is_named_so():
             lambda rng, n: [f"DE{k % 97:02d}{k % 31:08d}{k:010d}" for k in accounts(rng, n)],
             lambda v: f"{v[12:]} (BLZ {v[4:12]})",
         ),
+        (
+            lambda rng, n: [f"PT-{k:06d}" for k in rng.choice(10**6, n, replace=False)],
+            lambda v: f"see the file {v[3:]} too",
+        ),
     ],
-    ids=["another prefix", "parts turned round"],
+    ids=["another prefix", "parts turned round", "six digits"],
 )
 def test_codes_are_found_without_what_all_begin_with(made, dress):
     rng = np.random.default_rng(0)
@@ -430,12 +434,8 @@ def test_initials_and_frequent_surnames_are_found_with_a_birth_date(spell):
     released = fresh.assign(
         name=np.where(few, shortened, new), born=train["born"].where(few, fresh["born"])
     )
-    found = [one for one in counted_names(train, holdout, released) if one.leak_sentence]
+    found = [one for one in counted(train, holdout, released) if one.leak_sentence]
     assert [one.train.n for one in found] == [15]
     assert "born" in found[0].what
-    none = counted_names(train, holdout, fresh.assign(name=new))
+    none = counted(train, holdout, fresh.assign(name=new))
     assert not any(one.leak_sentence for one in none)
-
-
-def counted_names(train, holdout, synthetic):
-    return identifier_copies(Context.of(train, holdout).with_synthetic(synthetic))
