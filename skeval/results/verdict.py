@@ -61,7 +61,13 @@ _KINDS = {
     "disclosure": "disclosure metric",
 }
 VoidKind = Literal[
-    "shifted", "holdout used", "shared rows", "extra columns", "untested columns", "too little"
+    "shifted",
+    "holdout used",
+    "shared rows",
+    "extra columns",
+    "untested columns",
+    "unreadable cells",
+    "too little",
 ]
 _VOID: Mapping[type[MetricWarning], VoidKind] = {
     HoldoutShiftWarning: "shifted",
@@ -166,7 +172,7 @@ class Verdict:
         fixed.
     void_kinds : tuple of str, default=()
         Kinds of the reasons in `void`, in the same order: "shifted", "holdout used", "shared rows",
-        "extra columns", "untested columns" or "too little".
+        "extra columns", "untested columns", "unreadable cells" or "too little".
     results : SuiteResult, optional
         Results on which the verdict is based. A notebook shows them.
 
@@ -356,6 +362,7 @@ def verdict(
         *((k, [str(n)]) for w, k in _VOID.items() for n in notices if tested and isinstance(n, w)),
         ("untested columns", [_describe_untested_values(unique)] if unique else []),
         ("holdout used", in_release),
+        ("unreadable cells", _describe_unread(copies)),
         ("too little", _describe_shortage(sizes, copies, tested, level)),
         ("too little", _describe_no_room(of_privacy, level)),
     ]
@@ -465,7 +472,7 @@ def collect_advice(results: Iterable[Result]) -> tuple[str, ...]:
 def _describe_shortage(
     sizes: Mapping[str, int], copies: Iterable[Copies], tested: Mapping[str, Result], level: float
 ) -> Iterator[str]:
-    """Describe why the synthetic data are too small or too empty to find anything."""
+    """Describe why the synthetic data are too small to find anything."""
     # If each row copies another training row, and train and holdout exchange labels, the smallest
     # p-value of a test is the fraction of training rows to the power of their number.
     n_train, n_holdout = (sizes.get(role, 0) for role in ("train", "holdout"))
@@ -480,10 +487,14 @@ def _describe_shortage(
                 min(n_rows, different), "different row" if n_rows >= fewest else "row"
             )
             yield f"The synthetic data have {rows}, too few for a test, which needs {fewest}."
+    yield from (one.untold for one in copies if one.untold)
+
+
+def _describe_unread(copies: Iterable[Copies]) -> Iterator[str]:
+    """Describe which synthetic cells cannot be compared with real cells."""
     if any(one.known < _MIN_KNOWN for one in copies):
         yield "Most synthetic cells are missing or cannot be read, so little could be compared."
     yield from (one.hidden for one in copies if one.hidden)
-    yield from (one.untold for one in copies if one.untold)
 
 
 def _describe_no_room(of_privacy: Mapping[str, Result], level: float) -> Iterator[str]:

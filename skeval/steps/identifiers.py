@@ -51,7 +51,7 @@ _MAX_READ = 10_000  # maximum number of values that are read to find their chara
 _MAX_LENGTH = 64  # characters of a value that are read for this
 _MIN_NUMBER = 1e6  # smaller numbers are not identifiers
 _MIN_EXPOSURE = 1e-3
-_N_LAST = 9  # number of last characters of a code that are also searched for
+_N_LAST = (9, 7)  # numbers of last characters of a code that are also searched for
 _NO_CODES = np.zeros(0, dtype=np.int64)
 _NAMED_LIKE_IDENTIFIER = re.compile(
     r"(?i:phone|mobile|telephone|fax|iban|account|card|passport|licen[cs]e|ssn|mrn|social)"
@@ -352,7 +352,7 @@ class _Search:
 def _found_in(texts: Texts, column: _Column, places: np.ndarray) -> np.ndarray:
     """Get which identifiers occur in texts, where numbers also match in part or backwards."""
     # A record number may be in the release with another prefix, the number of an account without
-    # the number of the bank, and a phone number of eight digits without the code of the country.
+    # the number of the bank, and a phone number without the codes of the country and of the area.
     # Therefore, the last characters of a code are searched for as well, and its longest number
     # backwards, if no other real code has the same.
     found = Identifiers(column.form, column.values[places]).found_in(texts)
@@ -361,7 +361,8 @@ def _found_in(texts: Texts, column: _Column, places: np.ndarray) -> np.ndarray:
     real, values = column.values[column.pool > 0].tolist(), column.values[places].tolist()
     first, last = min(real), max(real)
     n_common = sum(accumulate(map(eq, first, last), and_))
-    for part_of in (itemgetter(slice(n_common, None)), itemgetter(slice(-_N_LAST, None)), _turned):
+    ends_of = (itemgetter(slice(-n, None)) for n in _N_LAST)
+    for part_of in (itemgetter(slice(n_common, None)), *ends_of, _turned):
         counts = Counter(map(part_of, real))
         parts = [part if counts[part := part_of(value)] == 1 else "" for value in values]
         parts = ["" if part == value else part for part, value in zip(parts, values, strict=True)]

@@ -162,7 +162,7 @@ def test_who_does_not_memorise_is_not_accused(generator):
 
 @pytest.mark.calibration
 @pytest.mark.filterwarnings(
-    "ignore:The average over all rows hides a leak"
+    "ignore:The average over all rows may hide a leak"
 )  # of 60, some by chance
 def test_nothing_learnt_is_accused_no_more_often_than_chance_has_it():
     """Independent columns would be: each of their cells is one of train."""

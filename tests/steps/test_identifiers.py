@@ -220,6 +220,7 @@ def said(email):
 INDIAN = str.maketrans("0123456789", "".join(chr(0x966 + i) for i in range(10)))
 DRESSED = {
     "digits of a phone": ("phone", lambda i, one: digits(one.phone)),
+    "no area code": ("phone", lambda i, one: digits(one.phone)[-7:]),
     "no country code": ("phone", lambda i, one: digits(one.phone)[1:]),
     "tag of an e-mail": ("email", lambda i, one: one.email.replace("@", "+spam@")),
     "another domain": ("email", lambda i, one: one.email.replace("mail.org", "example.com")),

@@ -31,6 +31,7 @@ class Obstacle(Enum):
     SHARED_ROWS = "shared rows"
     EXTRA_COLUMNS = "extra columns"
     UNTESTED_COLUMNS = "untested columns"
+    UNREADABLE_CELLS = "unreadable cells"
     TOO_LITTLE = "too little"
 
 

@@ -142,7 +142,7 @@ def test_the_columns_of_flights_that_leak_are_named():
 
 
 @pytest.mark.calibration
-@pytest.mark.filterwarnings("ignore:The average over all rows hides a leak")
+@pytest.mark.filterwarnings("ignore:The average over all rows may hide a leak")
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.1, 0.25])
 @pytest.mark.parametrize("population", [load_flights, make_census])
 def test_small_p_values_are_those_of_contrasts_that_support_a_leak(population, share):

@@ -291,6 +291,21 @@ def test_copies_of_holdout_rows_are_the_reason_that_is_named() -> None:
     assert any("new holdout" in text for text in sentences(block(page, "steps")))
 
 
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
+def test_cells_that_cannot_be_read_are_the_reason_that_is_named() -> None:
+    train, holdout, mixed = np.random.default_rng(1).integers(0, 12, (3, 300, 6)).astype(str)
+    tables = [pd.DataFrame(rows).add_prefix("c") + " of 12" for rows in (train, holdout, mixed)]
+    tables[2].loc[:30, "c0"] = [
+        f"{'; '.join(row)} and further words of any content" for row in mixed[:31]
+    ]
+    results = make_suite("screens").fit(*tables[:2]).evaluate(tables[2])
+    assert results.verdict().void_kinds == ("unreadable cells",)
+    page = first_page(results)
+    headline: Headline = block(page, "headline")
+    assert plain(headline.title) == "Privacy could not be tested: cells cannot be read."
+    assert not any("too small" in text for text in sentences(headline))
+
+
 def test_reversed_order_of_two_columns() -> None:
     results = release("leak")
     similarity = results["similarity"]

@@ -75,8 +75,8 @@ _MAX_FEW_ROWS = (
     "one table, rates at small false positive rates are not informative."
 )
 _HIDDEN_OUTLIERS = (
-    "The average over all rows hides a leak: among the rows that lie {place}, members and others "
-    "differ (AUC {auc:.2f}, p {p:.1g} after Bonferroni)."
+    "The average over all rows may hide a leak: among the rows that lie {place}, members and "
+    "others differ (AUC {auc:.2f}, p {p:.1g} after Bonferroni)."
 )
 _OUTERMOST = "farthest from other rows (the outermost {share:.0%})"
 _BETWEEN = (
@@ -84,7 +84,7 @@ _BETWEEN = (
     "from others"
 )
 _HIDDEN_RATE = (
-    "The average over all rows hides a leak: {tpr:.1%} of the train rows are found at {fpr:.1%} "
+    "The average over all rows may hide a leak: {tpr:.1%} of the train rows are found at {fpr:.1%} "
     "false positives at most, which random labels reach with a probability of {p_value:.1%}."
 )
 _OVERLAP = (

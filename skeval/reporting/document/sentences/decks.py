@@ -182,7 +182,9 @@ _NO_TEST = {
     "unseen. **Remove the shared rows from one of the tables.**",
     Obstacle.EXTRA_COLUMNS: "The synthetic table has columns that the training data do not have. "
     "No test examined them.",
-    Obstacle.TOO_LITTLE: "The tables are too small or too empty for a test to find a leak.",
+    Obstacle.UNREADABLE_CELLS: "Synthetic cells are missing or cannot be compared with real cells. "
+    "They may contain copies.",
+    Obstacle.TOO_LITTLE: "The tables are too small for a test to find a leak.",
 }
 
 

@@ -29,8 +29,8 @@ def fidelity_sentence(fidelity: FidelityFindings, loss: PairLoss | None) -> Text
     """Return which parts of the table agree with the training data."""
     if fidelity.outcome is Outcome.CLOSER:
         return compose(
-            "Columns are closer to the training data than unseen real rows are, which indicates "
-            "memorizing."
+            "Columns are closer to the training data than unseen real rows are, which may "
+            "indicate memorizing."
         )
     if fidelity.outcome is not Outcome.BELOW or fidelity.deciding is None:
         return ()

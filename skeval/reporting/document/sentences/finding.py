@@ -105,4 +105,4 @@ def _beside_unseen(result: Result, baseline: float, sign: int) -> str:
         return f"Below baseline: {unseen} {interval}."
     if aspect_of(result) == "utility":
         return f"Better than real: {unseen} {interval}."
-    return f"Closer than real, which indicates memorizing: {unseen} {interval}."
+    return f"Closer than real, which may indicate memorizing: {unseen} {interval}."

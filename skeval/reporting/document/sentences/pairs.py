@@ -33,8 +33,8 @@ def pairs_deck(fidelity: FidelityFindings, worst: PairMap | None) -> Text:
         return compose("The difference is significant. Relations between columns are lost.")
     if outcome is Outcome.CLOSER:
         return compose(
-            "Pairs are closer to the training data than unseen rows are, which indicates "
-            "memorizing."
+            "Pairs are closer to the training data than unseen rows are, which may "
+            "indicate memorizing."
         )
     if outcome is not Outcome.AS_GOOD:
         return ()
