@@ -7,7 +7,7 @@ import math
 import re
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -361,8 +361,9 @@ def _found_in(texts: Texts, column: _Column, places: np.ndarray) -> np.ndarray:
     real, values = column.values[column.pool > 0].tolist(), column.values[places].tolist()
     first, last = min(real), max(real)
     n_common = sum(accumulate(map(eq, first, last), and_))
-    ends_of = (itemgetter(slice(-n, None)) for n in _N_LAST)
-    for part_of in (itemgetter(slice(n_common, None)), *ends_of, _turned):
+    starts = (n_common, *(-n for n in _N_LAST))
+    cuts: list[Callable[[str], str]] = [itemgetter(slice(start, None)) for start in starts]
+    for part_of in (*cuts, _turned):
         counts = Counter(map(part_of, real))
         parts = [part if counts[part := part_of(value)] == 1 else "" for value in values]
         parts = ["" if part == value else part for part, value in zip(parts, values, strict=True)]
