@@ -16,7 +16,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
 import skeval.privacy
-from skeval import MetricSuite
+from skeval import Metric, MetricSuite
 from skeval.generators import RandomForestImputation
 
 bunch = load_breast_cancer(as_frame=True)
@@ -27,7 +27,8 @@ holdout, fresh = train_test_split(rest, test_size=1 / 2, random_state=0)
 # %%
 # One suite contains all screens of the package. It is fitted once, because all synthetic tables use
 # the same real rows.
-kinds = [getattr(skeval.privacy, name) for name in skeval.privacy.__all__]
+exported = [getattr(skeval.privacy, name) for name in skeval.privacy.__all__]
+kinds = [kind for kind in exported if isinstance(kind, type) and issubclass(kind, Metric)]
 screens = [kind for kind in kinds if kind.tags.evidence == "screen"]
 suite = MetricSuite([(kind.__name__, kind()) for kind in screens], check_holdout=False)
 suite.fit(train, holdout)
