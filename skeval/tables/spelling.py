@@ -31,6 +31,8 @@ def match_spelling(labels: Iterable[str], real: Iterable[str]) -> dict[str, str]
     forms = {level: normal_form(level) for level in levels}
     counts = Counter(forms.values())
     known = {form: level for level, form in forms.items() if counts[form] == 1}
+    if known.get("0", "0") != "0" and "" not in counts:  # "000" without leading zeros may be empty
+        known[""] = known["0"]
     return {label: known[form] for label, form in unknown.items() if form in known}
 
 

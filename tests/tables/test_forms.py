@@ -137,6 +137,17 @@ def test_categories_of_another_spelling_are_the_same(spelling, role):
     assert said(real, context)
 
 
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.DifferentFormWarning")
+@pytest.mark.parametrize("role", [1, 2])
+def test_a_code_of_zeros_may_be_empty_without_its_leading_zeros(role):
+    codes = [f"{one:03d}" for one in range(40)] * 5
+    tables = [pd.DataFrame({"code": codes, "n": range(200)}) for _ in range(3)]
+    tables[role]["code"] = tables[role]["code"].str.lstrip("0")
+    context = Context.of(*tables[:2]).with_synthetic(tables[2])
+    name = ("train", "holdout", "synthetic")[role]
+    assert context.column(name, "code").tolist() == codes
+
+
 def test_a_spelling_that_has_a_meaning_in_train_is_kept():
     train = pd.DataFrame({"kind": ["a", "A", "b", "1.05"] * 10})
     release = pd.DataFrame({"kind": ["a", "A", "B", "1.5"] * 10})
