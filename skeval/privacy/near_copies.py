@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from skeval.core.context import Context, shared
-from skeval.privacy.row_groups import grouped_copies, nearest_of_tables
+from skeval.privacy.row_groups import grouped_copies
 from skeval.stats.copied_rows import CHANCE, Copied, Copies, Form, Repeats
 from skeval.steps.encoded_rows import encoded_matrix
+from skeval.steps.nearest_others import nearest_of_tables
 from skeval.steps.neighbors import index_of, nearest, reference_index
 from skeval.steps.samples import drawn_positions
 
@@ -43,7 +44,7 @@ def near_copies(context: Context) -> Copies | None:
     near &= _is_close(closest, others)
     is_train = np.arange(len(to_train)) < context.n_rows("train")
 
-    def changed_copies(ratio: int, chance: float) -> Copied:
+    def count_near_copies(ratio: int, chance: float) -> Copied:
         chosen = near & (closest > 0.0) & _is_close(closest, others, ratio)
         is_copied = np.bincount(places[chosen], minlength=len(to_train)) > 0
         pairs = (to_train[:, 0] > 0.0) & close & _is_close(to_train[:, 0], others_of_real, ratio)
@@ -51,8 +52,8 @@ def near_copies(context: Context) -> Copies | None:
 
     several, largest = grouped_copies(context, _FURTHER_LEVEL)
     counted: list[tuple[Copied, Form]] = [
-        (changed_copies(_RATIO, _LEVEL), "near copies"),
-        (changed_copies(_LARGE_RATIO, _FURTHER_LEVEL), "near copies"),
+        (count_near_copies(_RATIO, _LEVEL), "near copies"),
+        (count_near_copies(_LARGE_RATIO, _FURTHER_LEVEL), "near copies"),
         (several, "near copies"),
         (largest, "near copies of one"),
     ]

@@ -12,7 +12,8 @@ from skeval.neighbors.brute import gower_pairs
 from skeval.stats.copied_rows import Copied, Repeats
 from skeval.steps.column_choice import column_key
 from skeval.steps.encoded_rows import encoded_matrix, gower_scale
-from skeval.steps.neighbors import nearest, pool_index, reference_index
+from skeval.steps.nearest_others import nearest_of_tables
+from skeval.steps.neighbors import pool_index, reference_index
 from skeval.tables.preprocessing import NOMINAL
 
 _MIN_ROWS, _MIN_AROUND_ONE = 5, 10  # minimum number of rows of a group, and of the only group
@@ -129,18 +130,6 @@ def _groups(
         distances = gower_pairs(np.array(middles), index.rows[rows], scale, is_nominal)
     with np.errstate(divide="ignore"):
         return Groups(rows, sizes, apart / distances)
-
-
-def nearest_of_tables(
-    context: Context, query: str, roles: tuple[str, ...], columns: tuple[str, ...] | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distance of each row to the nearest row of some tables, and which row it is."""
-    found = [nearest(context, query, role, columns=columns) for role in roles]
-    distances = np.column_stack([one[:, 0] for one, _ in found])
-    rows, of_role = np.arange(len(distances)), distances.argmin(axis=1)
-    starts = np.append(0, np.cumsum([context.n_rows(role) for role in roles]))
-    places = starts[of_role] + np.column_stack([at[:, 0] for _, at in found])[rows, of_role]
-    return distances[rows, of_role], places
 
 
 def _middle_row(rows: np.ndarray, is_nominal: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Distances of rows to the nearest other row of a part of their table, from one search of all."""
+"""Distances of rows to the nearest row of several tables, or of a part of their own table."""
 
 from __future__ import annotations
 
@@ -23,6 +23,18 @@ def near_real_rows(
     n_rows = len(pool.rows)
     every, no_limit = np.arange(n_rows), np.full(n_rows, np.inf)
     return pool.others(every, min(N_NEAREST, n_rows - 1), no_limit)
+
+
+def nearest_of_tables(
+    context: Context, query: str, roles: tuple[str, ...], columns: ColumnChoice = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distance of each row to the nearest row of some tables, and which row it is."""
+    found = [nearest(context, query, role, columns=columns) for role in roles]
+    distances = np.column_stack([one[:, 0] for one, _ in found])
+    rows, of_role = np.arange(len(distances)), distances.argmin(axis=1)
+    starts = np.append(0, np.cumsum([context.n_rows(role) for role in roles]))
+    places = starts[of_role] + np.column_stack([at[:, 0] for _, at in found])[rows, of_role]
+    return distances[rows, of_role], places
 
 
 def is_large_part(n_rows: int, n_real: int) -> bool:

@@ -109,7 +109,7 @@ def name_words(plain: str) -> list[str]:
 def short_name(text: str) -> str:
     """Return the first initial and the surname of a name, or an empty text."""
     # in "Lee, Ann" and "Lee A." the surname comes first
-    words = _words_of_name(text)
+    words = _words_of_name(strip_marks(text))
     if len(words) < _NAME_WORDS[0]:
         return ""
     is_turned = "," in text or len(words[-1]) == 1
@@ -119,12 +119,12 @@ def short_name(text: str) -> str:
 
 def is_short_name(text: str) -> bool:
     """Return whether a name consists of a surname and initials."""
-    words = _words_of_name(text)
+    words = _words_of_name(strip_marks(text))
     return len(words) >= _NAME_WORDS[0] and sum(len(word) > 1 for word in words) == 1
 
 
-def _words_of_name(text: str) -> list[str]:
-    return [word for word in _WORD.findall(strip_marks(text)) if word not in _TITLES]
+def _words_of_name(plain: str) -> list[str]:
+    return [word for word in _WORD.findall(plain) if word not in _TITLES]
 
 
 def emails_in(plain: str) -> list[str]:

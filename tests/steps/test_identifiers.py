@@ -16,7 +16,7 @@ from skeval import Context, SuiteResult
 from skeval.datasets import make_mixed
 from skeval.privacy import ExactMatchShare
 from skeval.steps.identifiers import identifier_copies, possible_values
-from skeval.steps.normal_forms import decode_parts, emails_in, form_of
+from skeval.steps.normal_forms import decode_parts, emails_in, form_of, name_words, strip_marks
 
 N = 300
 TABLES = [make_mixed(N, random_state=seed) for seed in range(3)]
@@ -440,3 +440,9 @@ def test_initials_and_frequent_surnames_are_found_with_a_birth_date(spell):
     assert "born" in found[0].what
     none = counted(train, holdout, fresh.assign(name=new))
     assert not any(one.leak_sentence for one in none)
+
+
+def test_words_of_a_name_are_those_of_the_same_name_in_a_text():
+    # "oe" is written for "ö", so that marks must not be removed twice
+    plain = strip_marks("Anna Boeer")
+    assert name_words(plain) == plain.split()

@@ -302,7 +302,7 @@ def test_cells_that_cannot_be_read_are_the_reason_that_is_named() -> None:
     assert results.verdict().void_kinds == ("unreadable cells",)
     page = first_page(results)
     headline: Headline = block(page, "headline")
-    assert plain(headline.title) == "Privacy could not be tested: cells cannot be read."
+    assert plain(headline.title) == "Privacy could not be tested: cells are missing or unreadable."
     assert not any("too small" in text for text in sentences(headline))
 
 
