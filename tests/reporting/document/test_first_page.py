@@ -304,6 +304,7 @@ def test_cells_that_cannot_be_read_are_the_reason_that_is_named() -> None:
     headline: Headline = block(page, "headline")
     assert plain(headline.title) == "Privacy could not be tested: cells are missing or unreadable."
     assert not any("too small" in text for text in sentences(headline))
+    assert any("unreadable" in text for text in sentences(block(page, "steps")))
 
 
 def test_reversed_order_of_two_columns() -> None:

@@ -22,6 +22,8 @@ _AGAINST_OBSTACLES = {
     Obstacle.SHARED_ROWS: "**Remove the rows that training data and holdout share**, then evaluate "
     "again.",
     Obstacle.UNTESTED_COLUMNS: "**Drop or coarsen {columns}**, which no test examined.",
+    Obstacle.UNREADABLE_CELLS: "**Replace cells that are missing or unreadable**, then evaluate "
+    "again.",
     Obstacle.HOLDOUT_USED: _NEW_HOLDOUT,
 }
 
