@@ -30,7 +30,7 @@ from skeval.steps.normal_forms import (
     short_name,
 )
 from skeval.steps.search_in_cells import (
-    MIN_CELLS,
+    MIN_TOLD,
     Identifiers,
     Texts,
     WrittenRows,
@@ -52,6 +52,7 @@ _MAX_LENGTH = 64  # characters of a value that are read for this
 _MIN_NUMBER = 1e6  # smaller numbers are not identifiers
 _MIN_EXPOSURE = 1e-3
 _N_LAST = (9, 7)  # numbers of last characters of a code that are also searched for
+_WRITTEN = ("rows inside one cell", "parts of rows inside one cell")
 _NO_CODES = np.zeros(0, dtype=np.int64)
 _NAMED_LIKE_IDENTIFIER = re.compile(
     r"(?i:phone|mobile|telephone|fax|iban|account|card|passport|licen[cs]e|ssn|mrn|social)"
@@ -69,14 +70,14 @@ def identifier_copies(context: Context) -> tuple[Copies, ...]:
     # because a release that numbers its rows again has the same counters.
     columns = [_column(context, name) for name in identifier_columns(context)]
     columns += [*filter(None, [_full_names(context)])]
-    search = _Search(context, CHANCE / (len(columns) + 1))
+    search = _Search(context, CHANCE / (len(columns) + len(_WRITTEN)))
     found = [
         one for column in columns for one in (_repeated_values(column), search.of_column(column))
     ]
     of_names = [column.name for column in columns if column.form == "name"]
     known = [name for name in of_names if name in context.schema.kinds]  # not joined ones
     found += [one for name in known for one in _short_names(context, name)]
-    return tuple(one for one in (*found, search.of_rows()) if one is not None)
+    return tuple(one for one in (*found, *search.of_rows()) if one is not None)
 
 
 def identifiers_in_words(found: Iterable[Copies]) -> str:
@@ -302,25 +303,32 @@ class _Search:
         n_of = int(of_train.sum()), int(of_holdout.sum()), int(known.sum())
         return self._copies(f"values of {column.name} inside other cells", counts, n_of, share)
 
-    def of_rows(self) -> Copies | None:
-        """Count the rows that one cell of the release lists, value by value."""
+    def of_rows(self) -> list[Copies]:
+        """Count the rows that one cell of the release lists, and those of which it tells a part."""
         long = [*filter(may_list_row, self._texts.given)]
         own = identifier_columns(self._context)
         names = [name for name in self._context.schema.measured if name not in own]
-        if not long or len(names) < MIN_CELLS:
-            return None
+        if not long or len(names) < MIN_TOLD:
+            return []
         rows = _written_rows(self._context, "train", names)
         found = rows.found_in(long)
-        if not found.any():
-            return None
+        if not np.any(found):
+            return []
         first, texts, share = self._unseen
-        unseen = int(rows.found_in(texts.given)[first].sum())
-        held = n_held = 0
+        unseen = rows.found_in(texts.given)
+        held = np.zeros((2, 0), dtype=bool)
         if "holdout" in self._context:
-            others = _written_rows(self._context, "holdout", names).found_in(long)
-            held, n_held = int(others.sum()), others.size
-        counts, n_of = (int(found.sum()), held, unseen), (found.size, n_held, found[first].size)
-        return self._copies("rows inside one cell", counts, n_of, share)
+            held = np.array(_written_rows(self._context, "holdout", names).found_in(long))
+        return [
+            self._copies(
+                what,
+                (int(own.sum()), int(others.sum()), int(of_unseen[first].sum())),
+                (own.size, others.size, own[first].size),
+                share,
+            )
+            for what, own, others, of_unseen in zip(_WRITTEN, found, held, unseen, strict=True)
+            if own.any()
+        ]
 
     @cached_property
     def _unseen(self) -> tuple[np.ndarray, Texts, float]:

@@ -7,6 +7,7 @@ looked up by their hashes.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -37,8 +38,12 @@ _MIN_LETTERS = 8  # shorter addresses are not compared by their sorted letters
 _TOKENS = re.compile(r"\d+|[^\W\d_]+")
 MIN_CELLS = 5  # fewer cells of a row in one cell are not a copy
 _MIN_SHARE = 0.8  # fraction of the cells of that row
-_RAREST = 3  # tokens by which a row is looked up
-_MAX_ROWS = 50  # a token of more rows does not identify a row
+_MAX_ROWS = 50  # rows are looked up by values that at most this number of rows has
+MIN_TOLD = 3  # fewer values of a row in one cell are not a combination
+_DECIMAL = re.compile(r"-?\d+[.,]\d+")
+_DECIMALS = re.compile(r"(?<!\d)(?=(\d+[.,]\d+))")  # overlapping, because 1,63.5 may be two numbers
+_GROUPED = re.compile(r"(?<!\d)\d{1,3}([,.' ])\d{3}(?:\1\d{3})*(?:[.,]\d+)?")  # for example 1,234.5
+_NO_ROWS = np.zeros(0, dtype=np.int64)
 
 
 class Texts:
@@ -196,54 +201,91 @@ class _Rolling:
 
 
 class WrittenRows:
-    """Rows of a table, each as the parts of its cells, to be found in a cell that lists them."""
+    """Rows of a table as the texts of their cells, to be found in a cell that lists or tells them."""
 
     def __init__(self, columns: Mapping[str, Sequence[str | None]]) -> None:
-        self._cells = [_tokens_of_column(texts) for texts in columns.values()]
-        n_rows = len(self._cells[0]) if self._cells else 0
-        self._by_column = [frozenset().union(*cells) for cells in self._cells]
-        counts: dict[str, int] = {}
-        for cells in self._cells:
-            for cell in cells:
-                for token in cell:
-                    counts[token] = counts.get(token, 0) + 1
-        self._rows: dict[str, list[int]] = {}
-        for row in range(n_rows):
-            own = sorted({t for cells in self._cells for t in cells[row]}, key=lambda t: counts[t])
-            for token in own[:_RAREST]:
-                if counts[token] <= _MAX_ROWS:
-                    self._rows.setdefault(token, []).append(row)
-        self.n_rows = n_rows
+        self._columns = [_WrittenColumn(texts) for texts in columns.values()]
+        self.n_rows = self._columns[0].codes.size if self._columns else 0
+        self._n_cells = np.zeros(self.n_rows, dtype=np.int64)
+        for column in self._columns:
+            self._n_cells += column.codes >= 0
 
-    def found_in(self, texts: Sequence[str]) -> np.ndarray:
-        """Return which rows one of these texts contains, with nearly all their cells."""
-        found = np.zeros(self.n_rows, dtype=bool)
-        if len(self._cells) < MIN_CELLS:
-            return found
-        needed = max(MIN_CELLS, _MIN_SHARE * len(self._cells))
+    def found_in(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Return which rows one of these texts lists, and of which it tells a rare combination."""
+        # A text tells a row if it contains values of some columns that independent columns combine
+        # less than once in all pairs of a row and a text.
+        listed, told = np.zeros((2, self.n_rows), dtype=bool)
+        least = np.log(max(1, self.n_rows)) + np.log(max(1, len(texts)))
         for text in texts:
-            tokens = set(_TOKENS.findall(strip_marks(text)))
-            if len(tokens) < MIN_CELLS or not self._may_list(tokens, needed):
-                continue
-            for row in {row for token in tokens for row in self._rows.get(token, ())}:
-                found[row] = found[row] or self._lists(tokens, row)
-        return found
+            rows, n_cells, rarity = self._matches(_tokens_of_text(text))
+            listed[rows[n_cells >= np.maximum(MIN_CELLS, _MIN_SHARE * self._n_cells[rows])]] = True
+            told[rows[(n_cells >= MIN_TOLD) & (rarity >= least)]] = True
+        return listed, told
 
-    def _may_list(self, tokens: set[str], needed: float) -> bool:
-        return sum(not known.isdisjoint(tokens) for known in self._by_column) >= needed
+    def _matches(self, tokens: frozenset[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return rows with a rare value among tokens, their cells among them and its rarity."""
+        # The rarity of a cell is the negative logarithm of the share of rows that match as well.
+        values = [(column, column.values_among(tokens)) for column in self._columns]
+        values = [(column, of_column) for column, of_column in values if of_column]
+        if len(values) < MIN_TOLD:
+            return _NO_ROWS, _NO_ROWS, _NO_ROWS
+        rows = np.unique(np.concatenate([column.rare_rows(own) for column, own in values]))
+        n_cells, rarity = np.zeros(rows.size, dtype=np.int64), np.zeros(rows.size)
+        for column, own in values if rows.size else ():
+            is_met = np.isin(column.codes[rows], own)
+            n_cells += is_met
+            rarity += is_met * np.log(self.n_rows / column.n_rows[own].sum())
+        return rows, n_cells, rarity
 
-    def _lists(self, tokens: set[str], row: int) -> bool:
-        own = [cells[row] for cells in self._cells if cells[row]]
-        n_found = sum(cell <= tokens for cell in own)
-        return n_found >= max(MIN_CELLS, _MIN_SHARE * len(own))
+
+class _WrittenColumn:
+    """The values of a column as sets of tokens, each found by its rarest token."""
+
+    def __init__(self, texts: Sequence[str | None]) -> None:
+        self.codes, distinct = pd.factorize(np.array([*texts, None], dtype=object)[:-1])
+        self.n_rows = np.bincount(self.codes[self.codes >= 0], minlength=len(distinct))
+        self._tokens = [*map(_tokens_of_value, distinct)]
+        counts = Counter(token for tokens in self._tokens for token in tokens)
+        self._values: dict[str, list[int]] = {}
+        for value, tokens in enumerate(self._tokens):
+            if tokens:
+                rarest = min(tokens, key=lambda token: (counts[token], token))
+                self._values.setdefault(rarest, []).append(value)
+        self._order = np.argsort(self.codes, kind="stable")[np.count_nonzero(self.codes < 0) :]
+        self._ends = np.cumsum(self.n_rows)
+
+    def values_among(self, tokens: frozenset[str]) -> list[int]:
+        """Return the values all of whose tokens are among these."""
+        found = (value for token in tokens for value in self._values.get(token, ()))
+        return [value for value in found if self._tokens[value] <= tokens]
+
+    def rare_rows(self, values: Sequence[int]) -> np.ndarray:
+        """Return the rows of those values that few rows have."""
+        rare = [value for value in values if self.n_rows[value] <= _MAX_ROWS]
+        ends = self._ends[rare]
+        parts = zip(ends - self.n_rows[rare], ends, strict=True)
+        return np.concatenate([_NO_ROWS, *(self._order[start:end] for start, end in parts)])
 
 
-def _tokens_of_column(texts: Sequence[str | None]) -> list[frozenset[str]]:
-    known: dict[str | None, frozenset[str]] = {None: frozenset()}
-    for text in texts:
-        if text is not None and text not in known:
-            known[text] = frozenset(_TOKENS.findall(strip_marks(text)))
-    return [known[text] for text in texts]
+def _tokens_of_value(text: str) -> frozenset[str]:
+    plain = strip_marks(text)
+    if _DECIMAL.fullmatch(plain):
+        return frozenset([_decimal(plain)])
+    return frozenset(_TOKENS.findall(plain))
+
+
+def _tokens_of_text(text: str) -> frozenset[str]:
+    plain = strip_marks(text)
+    grouped = (found[0].replace(found[1], "") for found in _GROUPED.finditer(plain))
+    numbers = [*_DECIMALS.findall(plain), *grouped]
+    return frozenset([*_TOKENS.findall(plain), *map(_decimal, numbers)])
+
+
+def _decimal(text: str) -> str:
+    """Return the text of a number with a point and without trailing zeros."""
+    whole, _, part = text.replace(",", ".").partition(".")
+    part = part.rstrip("0")
+    return f"{whole}.{part}" if part else whole
 
 
 def may_list_row(text: str) -> bool:

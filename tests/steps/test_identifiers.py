@@ -6,6 +6,7 @@ import base64
 import random
 import time
 import uuid
+from operator import itemgetter
 from urllib.parse import quote
 
 import numpy as np
@@ -217,6 +218,12 @@ def said(email):
     return email.replace("@", " at ").replace(".", " dot ")
 
 
+def told(one, amount="{}"):
+    """Return a remark with four of the seven cells of a row."""
+    paid, day = amount.format(one.income), str(one.joined)[:10]
+    return f"aged {one.age}, from {one.city}, paid {paid} since {'.'.join(day.split('-')[::-1])}"
+
+
 INDIAN = str.maketrans("0123456789", "".join(chr(0x966 + i) for i in range(10)))
 DRESSED = {
     "digits of a phone": ("phone", lambda i, one: digits(one.phone)),
@@ -263,6 +270,8 @@ DRESSED = {
     "e-mail in the place of a name": ("name", lambda i, one: one.email),
     "row in a key": ("key", lambda i, one: row_of(i, "|")),
     "row in base64": ("key", lambda i, one: encoded(row_of(i, ";"))),
+    "half of a row in a remark": ("remark", lambda i, one: told(one)),
+    "half of a row in groups of digits": ("remark", lambda i, one: told(one, "{:,.2f}")),
     "row in a remark": ("remark", lambda i, one: f"record {row_of(i, ' / ')} end"),
 }
 
@@ -350,6 +359,16 @@ def test_names_of_two_columns_are_found_inside_texts(has_holdout):
 def test_new_identifiers_beside_texts_are_not_copies(has_holdout):
     real = PEOPLE[:2] if has_holdout else PEOPLE[:1]
     found = identifier_copies(Context.of(*real).with_synthetic(PEOPLE[2]))
+    assert not any(one.leak_sentence for one in found)
+
+
+@pytest.mark.parametrize("has_holdout", [True, False])
+@pytest.mark.parametrize("n_told", [0, 1, 300])
+def test_remarks_that_tell_new_rows_are_not_copies(has_holdout, n_told):
+    *real, synthetic = PEOPLE if has_holdout else PEOPLE[::2]
+    remarks = [*map(told, map(itemgetter(1), people(9)[:n_told].iterrows()))]
+    synthetic = synthetic.assign(remark=remarks + synthetic.remark.tolist()[n_told:])
+    found = identifier_copies(Context.of(*real).with_synthetic(synthetic))
     assert not any(one.leak_sentence for one in found)
 
 

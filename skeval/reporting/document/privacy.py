@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -138,7 +138,7 @@ def find_privacy(results: SuiteResult, verdict: Verdict) -> PrivacyFindings:
     significant = [trial for trial in trials if trial.is_significant]
     clearest = min(significant, key=_rank, default=None)
     counted = tuple(dict.fromkeys(one for result in results.values() for one in result.copies))
-    copies = tuple(one for one in counted if one.train.beyond_chance)
+    copies = sorted((one for one in counted if one.train.beyond_chance), key=_rank_of_copies)
     return PrivacyFindings(
         verdict=verdict,
         trials=trials,
@@ -148,12 +148,17 @@ def find_privacy(results: SuiteResult, verdict: Verdict) -> PrivacyFindings:
         clearest=clearest,
         strength=_strength(significant),
         n_significant=len(_distinct(results, filter(results.__contains__, verdict.alarms))),
-        copies=copies,
+        copies=tuple(copies),
         counted=counted,
         columns=_columns_of_leak(significant),
         obstacle=_obstacle(results, verdict),
         n_unseen=results.sizes.get("holdout", 0),
     )
+
+
+def _rank_of_copies(copies: Copies) -> float:
+    """Return a rank that is lower if more copies are found for each one that is expected."""
+    return -copies.train.n / (copies.train.most + 1.0)
 
 
 def columns_of_notices(
@@ -180,7 +185,7 @@ def _distinct(results: SuiteResult, names: Iterable[str]) -> list[str]:
 
 
 def _answer(
-    question: Question, trials: Iterable[Trial], results: SuiteResult, copies: tuple[Copies, ...]
+    question: Question, trials: Iterable[Trial], results: SuiteResult, copies: Sequence[Copies]
 ) -> Answer:
     own = [trial for trial in trials if trial.question is question]
     copied = copies[0] if copies and question is Question.COPIES else None

@@ -174,8 +174,8 @@ _NO_TEST = {
     Obstacle.WHOLE_POPULATION: "No privacy test can run, because the training data are the whole "
     "population, and no unseen {many} exist.",
     Obstacle.NO_METRIC: "No metric of privacy was in this suite. **Evaluate the suite report.**",
-    Obstacle.SHIFTED: "The training data and the holdout are not samples of one population. "
-    "Therefore the privacy tests allow no conclusion.",
+    Obstacle.SHIFTED: "The training data and the holdout differ more than two samples of one "
+    "population usually do. Therefore the privacy tests allow no conclusion.",
     Obstacle.HOLDOUT_USED: "The synthetic table contains holdout rows, so the generator may "
     "have seen the holdout.",
     Obstacle.SHARED_ROWS: "Most holdout rows also occur in the training data, so that they are not "
