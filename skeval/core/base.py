@@ -77,15 +77,15 @@ class Metric(FeatureNames, BaseEstimator):
     ``details["at_baseline_size"]`` contains the value at the size of the baseline, because many
     measures depend on the number of rows.
 
-    Metrics with ``_halved = True`` are also evaluated on halves of all tables, five times. The
-    differences between halves provide ``Result.interval``, the interval of the mean value over many
-    tables of these sizes, and ``Result.difference``, the interval of value minus baseline. Rows are
-    assumed to be independent. If the metric has bins of equal width or a parameter "range", and a
-    table has more than 1,000 rows, it is also evaluated with other extreme values in the training
-    data, because their noise does not shrink with the number of rows.
-    ``details["large_sample_value"]`` estimates the limit of the value for large tables. ``_halved =
-    "root"`` is for metrics that are sums of squares. For such metrics, the noise of the square root
-    of the value is estimated.
+    Metrics with ``_halved = True`` are also evaluated on halves of all tables, five times, and ten
+    times to compare synthetic tables. The differences between halves provide ``Result.interval``,
+    the interval of the mean value over many tables of these sizes, and ``Result.difference``, the
+    interval of value minus baseline. Rows are assumed to be independent. If the metric has bins of
+    equal width or a parameter "range", and a table has more than 1,000 rows, it is also evaluated
+    with other extreme values in the training data, because their noise does not shrink with the
+    number of rows. ``details["large_sample_value"]`` estimates the limit of the value for large
+    tables. ``_halved = "root"`` is for metrics that may be sums of squares, whose noise shrinks as
+    fast as the value.
 
     Examples
     --------
@@ -363,9 +363,11 @@ class Metric(FeatureNames, BaseEstimator):
             return str(getattr(self, "strategy", "uniform")).startswith("uniform")
         return "range" in (getattr(self, "normalize", None), getattr(self, "scale", None))
 
-    def _values_of_halves(self, context: Context, role: str, sizes: Sizes) -> np.ndarray:
+    def _values_of_halves(
+        self, context: Context, role: str, sizes: Sizes, n_halvings: int
+    ) -> np.ndarray:
         """Return the values of halves of the training rows and of the rows of another role."""
-        pairs = halvings(context, role, *sizes)
+        pairs = halvings(context, role, *sizes, n_halvings)
         return np.array([[self._value_alone(half) for half in halves] for halves in pairs])
 
     def variation(self, context: Context, n_rows: int) -> Sampled | None:

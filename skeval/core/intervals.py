@@ -12,9 +12,12 @@ from skeval.results.result import Result
 from skeval.stats.sampling_intervals import (
     MAX_WITHOUT_EXTREMES,
     MIN_HALVED,
+    N_HALVINGS,
+    N_HALVINGS_OF_PAIRS,
     UNCHANGED,
     extrapolate_halves,
     halved_share,
+    lasting_noise,
     linearize_halves,
     sampling_interval,
 )
@@ -32,8 +35,8 @@ Sizes = tuple[int, int]
 class HalvedValues:
     """Values of a metric on parts of the tables, which are computed once in an evaluation."""
 
-    def __init__(self, metric: Metric, context: Context) -> None:
-        self.metric, self.context = metric, context
+    def __init__(self, metric: Metric, context: Context, n_halvings: int = N_HALVINGS) -> None:
+        self.metric, self.context, self._n_halvings = metric, context, n_halvings
         self._halves: dict[tuple[str, Sizes], np.ndarray] = {}
         self._extremes: dict[tuple[str, Sizes], np.ndarray] = {}
 
@@ -45,18 +48,19 @@ class HalvedValues:
             return None
         key = role, sizes
         if key not in self._halves:
-            self._halves[key] = self.metric._values_of_halves(self.context, *key)
+            self._halves[key] = self.metric._values_of_halves(self.context, *key, self._n_halvings)
         return self._halves[key], halved_share(*sizes)
 
     def extremes(self, role: str, n_rows: int) -> np.ndarray:
-        """Return the values for other extremes of the training data."""
+        """Return the values for other extremes of the training data, in all rows and in half."""
         sizes = self._sizes(n_rows)
         if not self.metric._uses_range() or max(sizes) <= MAX_WITHOUT_EXTREMES:
             return UNCHANGED
         key = role, sizes
         if key not in self._extremes:
-            changed = with_other_extremes(self.context, role, *sizes)
-            self._extremes[key] = np.array([self.metric._value_alone(each) for each in changed])
+            parts = (with_other_extremes(self.context, role, *sizes, part) for part in (1.0, 0.5))
+            values = [[self.metric._value_alone(each) for each in changed] for changed in parts]
+            self._extremes[key] = np.array(values).T
         return self._extremes[key]
 
     def _sizes(self, n_rows: int) -> Sizes:
@@ -65,9 +69,9 @@ class HalvedValues:
         n_compared = self.metric._n_compared_rows
         return n_compared(self.context, n_train), n_compared(self.context, n_rows)
 
-    def lines(self, value: float, halves: np.ndarray) -> np.ndarray:
+    def lines(self, value: float, halves: np.ndarray, share: float) -> np.ndarray:
         """Return the halves, such that their noise shrinks with the root of the size."""
-        return linearize_halves(value, halves) if self.metric._halved == "root" else halves
+        return linearize_halves(value, halves, share) if self.metric._halved == "root" else halves
 
 
 def with_interval(halved: HalvedValues, result: Result) -> Result:
@@ -79,10 +83,10 @@ def with_interval(halved: HalvedValues, result: Result) -> Result:
     found = halved.of(*rows)
     if found is None:
         return result
-    (halves, share), extremes = found, halved.extremes(*rows)
+    (halves, share), extremes = found, lasting_noise(halved.extremes(*rows))
     bounds = (result.tags or metric.tags).bounds
     ends = sampling_interval(
-        value, halved.lines(value, halves), share, extremes=extremes, bounds=bounds
+        value, halved.lines(value, halves, share), share, extremes=extremes, bounds=bounds
     )
     result, root = replace(result, interval=ends), metric._halved == "root"
     limit = extrapolate_halves(value, halves, share, root=root, bounds=bounds)
@@ -101,18 +105,18 @@ def difference_interval(
     if not found:
         return None
     (synthetic, share), (holdout, _) = found
-    lines = halved.lines(value, synthetic) - halved.lines(fresh, holdout)
+    lines = halved.lines(value, synthetic, share) - halved.lines(fresh, holdout, share)
     extremes = halved.extremes("synthetic", n_rows) - halved.extremes("holdout", n_rows)
-    return sampling_interval(value - fresh, lines, share, extremes=extremes)
+    return sampling_interval(value - fresh, lines, share, extremes=lasting_noise(extremes))
 
 
 def variation_of_halves(metric: Metric, context: Context, n_rows: int) -> Sampled | None:
     """Return the value of `n_rows` synthetic rows and its variation between halves."""
-    halved = HalvedValues(metric, context)
+    halved = HalvedValues(metric, context, N_HALVINGS_OF_PAIRS)
     found = halved.of("synthetic", n_rows)
     if found is None:
         return None
     halves, share = found
     whole = n_rows >= context.n_rows("synthetic")
     value = metric._result(context if whole else synthetic_sample(context, n_rows)).value
-    return Sampled(value, halved.lines(value, halves), "halves", share)
+    return Sampled(value, halved.lines(value, halves, share), "halves", share)

@@ -15,7 +15,7 @@ from skeval.core.intervals import Sizes
 from skeval.core.tags import MetricTags
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.results.result import Result, undefined_result
-from skeval.stats.sampling_intervals import N_HALVINGS, halved_share
+from skeval.stats.sampling_intervals import halved_share
 from skeval.steps.classifiers import BINNED, MAX_ROWS, Classifier, measured_names, too_few
 from skeval.steps.relations import (
     Relations,
@@ -141,7 +141,9 @@ class RelationScore(Metric):
         model = BINNED if self.estimator is None else self.estimator
         return model, self.n_folds, self.columns, self.max_rows, self.random_state
 
-    def _values_of_halves(self, context: Context, role: str, sizes: Sizes) -> np.ndarray:
+    def _values_of_halves(
+        self, context: Context, role: str, sizes: Sizes, n_halvings: int
+    ) -> np.ndarray:
         """Return the unclipped values of halves, because they vary around the ends."""
         how = self._how()
         if role == "holdout":  # the context of the baseline already contains its scores
@@ -150,7 +152,7 @@ class RelationScore(Metric):
         relations = learned_relations(context, *how)
         n_drawn = int(sizes[1] * halved_share(*sizes))
         scores = apart_scores(context, *how)[:, :, :n_drawn]
-        return (areas_of_halves(scores, N_HALVINGS) - 0.5) / (relations.area - 0.5)
+        return (areas_of_halves(scores, n_halvings) - 0.5) / (relations.area - 0.5)
 
     def _summary(self, result: Result) -> str:
         return (

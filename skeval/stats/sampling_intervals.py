@@ -2,9 +2,10 @@
 
 `sampling_interval` is for metrics that set `_halved`. It is called by core/intervals.py. The
 training and the synthetic data are split at random into two halves each, `N_HALVINGS` times
-(steps/halvings.py), and the metric is computed on both pairs of halves. `halves_interval` is for
-the difference of two statistics whose halves are drawn independently, for example of subjects and
-of curves of texts.
+(steps/halvings.py), and the metric is computed on both pairs of halves. To compare two synthetic
+tables, there are `N_HALVINGS_OF_PAIRS`, because such comparisons have higher confidence levels, at
+which Student's quantile of few halvings is large. `halves_interval` is for the difference of two
+statistics whose halves are drawn independently, for example of subjects and of curves of texts.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from scipy.stats import t as student
 from skeval.stats.intervals import Ends
 
 N_HALVINGS = 5
-UNCHANGED = np.zeros(N_HALVINGS)  # values with other extremes, if a metric does not depend on them
+N_HALVINGS_OF_PAIRS = 10
+UNCHANGED = np.zeros((N_HALVINGS, 2))  # other extremes do not matter
 MIN_HALVED = 20  # minimum number of rows per table, because smaller halves are not informative
 MAX_HALVED = 2**12  # maximum number of rows per table, from which the noise is extrapolated
 MAX_WITHOUT_EXTREMES = 1_000  # in smaller tables, halves show enough noise of extreme values
-_BENT = 0.6  # factor of the variance of the mean of both halves, see sampling_interval
+_BENT = 0.45  # factor of the variance of the mean of both halves, see sampling_interval
 # Let d be normal and fixed, and let z be the normal deviation of a sample that is halved. The
 # variance of |d + z| is at most this factor times half of the variance that halves show. This is
 # the case of a sum of absolute deviations around 0.
@@ -43,7 +45,7 @@ def sampling_interval(
     share: float = 1.0,
     confidence: float = 0.95,
     *,
-    extremes: np.ndarray = UNCHANGED,
+    extremes: np.ndarray = UNCHANGED[:, 0],
     bounds: tuple[float, float] = (-np.inf, np.inf),
 ) -> Ends:
     """Return an interval of the expected value of a statistic of several samples."""
@@ -59,7 +61,7 @@ def sampling_interval(
     # little by chance, the values of halves differ little as well, and the interval would be
     # too narrow exactly where the value is far from its expectation. The mean of both halves
     # shows this, because it varies from one halving to the next only if the statistic is not
-    # linear. Therefore, 0.6 of its variance is added, because simulated intervals then cover the
+    # linear. Therefore, 0.45 of its variance is added, because simulated intervals then cover the
     # value in about 95% of the draws. Student's quantile has the degrees of freedom of
     # Satterthwaite.
     #
@@ -102,10 +104,33 @@ def extrapolate_halves(
     return float(np.clip(limit, *bounds))
 
 
-def linearize_halves(value: float, halves: np.ndarray) -> np.ndarray:
+def lasting_noise(extremes: np.ndarray) -> np.ndarray:
+    """Return values with other extremes whose noise does not shrink with the size."""
+    # `extremes` has the values of all rows that are halved, and of half of these rows. Other ends
+    # of bins also move rows to other bins. This noise is twice as large in half of the rows, and
+    # halves already contain it. Therefore, the lasting variance is twice the variance in all rows
+    # minus the variance in half of the rows.
+    whole, half = extremes.T
+    variance = float(whole.var(ddof=1))
+    if not variance > 0.0:
+        return np.asarray(whole)
+    lasting = np.clip(2.0 * variance - float(half.var(ddof=1)), 0.0, variance)
+    return np.asarray(whole.mean() + (whole - whole.mean()) * np.sqrt(lasting / variance))
+
+
+def linearize_halves(value: float, halves: np.ndarray, share: float = 1.0) -> np.ndarray:
     """Return values of a sum of squares such that their noise shrinks with the root of the size."""
-    # the noise of the root of the statistic, scaled to the statistic
-    return np.asarray(2.0 * np.sqrt(max(value, 0.0)) * np.sqrt(np.maximum(halves, 0.0)))
+    # The noise of a statistic that shrinks with the size of the table, such as a sum of squared
+    # deviations that are noise, shrinks as fast as its value. The noise of all other statistics
+    # shrinks with the root of the size, for example if the value is a sum of absolute deviations,
+    # or if real differences determine it. How much larger the halves are shows how fast the value
+    # shrinks.
+    if not np.isfinite(halves).all():
+        return halves
+    mean, ratio_of_sizes = float(halves.mean()), 2.0 / share
+    growth = mean / value if value > 0.0 else ratio_of_sizes
+    factor = np.clip(np.sqrt(ratio_of_sizes) / max(growth, 1.0), ratio_of_sizes**-0.5, 1.0)
+    return np.asarray(mean + (halves - mean) * factor)
 
 
 def halves_interval(

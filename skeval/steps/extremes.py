@@ -21,10 +21,10 @@ _MAX_SECONDS = 2.0**43  # dates count microseconds in 64 bits
 
 
 def with_other_extremes(
-    context: Context, role: str, n_train: int, n_rows: int
+    context: Context, role: str, n_train: int, n_rows: int, part: float = 1.0
 ) -> Iterator[Context]:
     """Get contexts of the rows that are halved, in which the training data have other extremes."""
-    share = halved_share(n_train, n_rows)
+    share = halved_share(n_train, n_rows) * part
     for sample in range(N_HALVINGS):
         yield _changed_context(context, role, int(n_train * share), int(n_rows * share), sample)
 

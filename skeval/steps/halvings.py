@@ -15,10 +15,12 @@ from skeval.tables.taken_rows import take_rows
 Halves = tuple[Context, Context]
 
 
-def halvings(context: Context, role: str, n_train: int, n_rows: int) -> Iterator[Halves]:
+def halvings(
+    context: Context, role: str, n_train: int, n_rows: int, n_halvings: int = N_HALVINGS
+) -> Iterator[Halves]:
     """Get contexts of halves of the training data, with halves of a role as the synthetic rows."""
     share = halved_share(n_train, n_rows)
-    for seed in range(N_HALVINGS):
+    for seed in range(n_halvings):
         yield _half_contexts(context, role, int(n_train * share), int(n_rows * share), seed)
 
 

@@ -201,7 +201,7 @@ class _Rolling:
 
 
 class WrittenRows:
-    """Rows of a table as the texts of their cells, to be found in a cell that lists or tells them."""
+    """Rows of a table as the texts of their cells, to be found in cells that list or tell them."""
 
     def __init__(self, columns: Mapping[str, Sequence[str | None]]) -> None:
         self._columns = [_WrittenColumn(texts) for texts in columns.values()]

@@ -104,6 +104,22 @@ def test_paired_intervals_of_halves_are_narrower_on_average():
     assert paired < independent
 
 
+@pytest.mark.slow
+def test_paired_intervals_are_narrower_in_most_draws_at_the_corrected_level():
+    metrics = [("ks", KSComplement()), ("similarity", SimilarityScore())]
+    n_narrower = 0
+    for seed in range(0, 40, 4):
+        train, holdout, *others = (make_mixed(300, random_state=seed + i) for i in range(4))
+        suite = MetricSuite(metrics).fit(train, holdout)
+        found = suite.compare({"a": others[0], "b": others[1], "copies": train.copy()})
+        paired, independent = (
+            frame[frame["metric"] == "similarity"].eval("high - low").mean()
+            for frame in (found.differences, compare(dict(found)).differences)
+        )
+        n_narrower += paired < independent
+    assert n_narrower >= 7
+
+
 def test_nearer_to_train_than_fresh_rows_is_not_ahead(comparison):
     row = comparison.differences.query("metric == 'similarity' and first == 'fresh'").iloc[1]
     assert row["second"] == "copies"

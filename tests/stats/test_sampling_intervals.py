@@ -9,6 +9,7 @@ from scipy.stats import t as student
 from skeval.stats.sampling_intervals import (
     N_HALVINGS,
     halves_interval,
+    lasting_noise,
     linearize_halves,
     sampling_interval,
 )
@@ -16,7 +17,7 @@ from skeval.stats.sampling_intervals import (
 
 def test_the_interval_of_a_value_by_hand():
     halves = np.array([[0.0, 2.0], [1.0, 3.0]])  # a variance of 2 at half the size, of 1 at full
-    apart, bent = 1.0, 0.6 * 0.5  # 0.5 is the variance of the means of the halves, 1 and 2
+    apart, bent = 1.0, 0.45 * 0.5  # 0.5 is the variance of the means of the halves, 1 and 2
     freedom = (apart + bent) ** 2 / (apart**2 / 2 + bent**2 / 1)
     reach = student.ppf(0.975, freedom) * np.sqrt(apart + bent)
     assert sampling_interval(0.5, halves) == pytest.approx((0.5 - reach, 0.5 + reach))
@@ -32,6 +33,28 @@ def test_the_interval_of_a_value_by_hand():
     assert sampling_interval(0.5, np.ones((2, 2))) == (0.5, 0.5)
     assert sampling_interval(np.nan, halves) is None
     assert sampling_interval(0.5, np.full((2, 2), np.inf)) is None
+
+
+@pytest.mark.parametrize(
+    ("growth", "factor"), [(0.5, 1.0), (1.0, 1.0), (2**0.5, 1.0), (2.0, 0.5), (5.0, 0.5)]
+)
+def test_noise_shrinks_as_the_value_at_most_with_the_size(growth, factor):
+    halves = growth + np.array([[0.2, -0.1], [0.1, -0.2]])
+    found = linearize_halves(1.0, halves)
+    assert found.mean() == pytest.approx(growth)
+    assert found.var() == pytest.approx(factor * halves.var())
+    few = linearize_halves(1.0, halves, 2 / growth) if growth >= 1 else halves
+    assert few.var() == pytest.approx(halves.var() / max(growth, 1.0))
+    assert linearize_halves(0.0, halves).var() == pytest.approx(0.5 * halves.var())
+    assert np.isinf(linearize_halves(1.0, np.full((2, 2), np.inf))).all()
+
+
+@pytest.mark.parametrize(("times", "left"), [(0.5, 1.0), (1.0, 1.0), (1.5, 0.5), (2.0, 0), (3, 0)])
+def test_noise_that_is_twice_as_large_in_half_of_the_rows_does_not_last(times, left):
+    whole = np.array([1.0, 3.0, 2.0, 6.0])
+    found = lasting_noise(np.array([whole, 1.0 + times**0.5 * whole]).T)
+    assert found.var(ddof=1) == pytest.approx(left * whole.var(ddof=1))
+    assert (lasting_noise(np.ones((4, 2))) == 1.0).all()
 
 
 def test_halves_by_hand():
