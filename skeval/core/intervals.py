@@ -58,7 +58,9 @@ class HalvedValues:
             return UNCHANGED
         key = role, sizes
         if key not in self._extremes:
-            parts = (with_other_extremes(self.context, role, *sizes, part) for part in (1.0, 0.5))
+            parts = (
+                with_other_extremes(self.context, role, *sizes, half) for half in (False, True)
+            )
             values = [[self.metric._value_alone(each) for each in changed] for changed in parts]
             self._extremes[key] = np.array(values).T
         return self._extremes[key]

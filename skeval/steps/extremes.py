@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ import pandas as pd
 from skeval.core.context import Context, shared
 from skeval.stats.extremes import maxima_of_further_samples
 from skeval.stats.sampling_intervals import N_HALVINGS, halved_share
-from skeval.steps.halvings import counted_rows, train_part
+from skeval.steps.halvings import counted_rows, half_rows, train_part
 from skeval.tables.frames import column_values
 from skeval.tables.preprocessing import NUMERIC
 from skeval.tables.set_columns import with_columns
@@ -21,26 +22,28 @@ _MAX_SECONDS = 2.0**43  # dates count microseconds in 64 bits
 
 
 def with_other_extremes(
-    context: Context, role: str, n_train: int, n_rows: int, part: float = 1.0
+    context: Context, role: str, n_train: int, n_rows: int, half: bool = False
 ) -> Iterator[Context]:
-    """Get contexts of the rows that are halved, in which the training data have other extremes."""
-    share = halved_share(n_train, n_rows) * part
+    """Get contexts of the rows that are halved, or a half, with other extremes in training data."""
+    share = halved_share(n_train, n_rows)
     for sample in range(N_HALVINGS):
-        yield _changed_context(context, role, int(n_train * share), int(n_rows * share), sample)
+        yield _changed_context(
+            context, role, int(n_train * share), int(n_rows * share), half, sample
+        )
 
 
 @shared
 def _changed_context(
-    context: Context, role: str, n_train: int, n_rows: int, sample: int
+    context: Context, role: str, n_train: int, n_rows: int, half: bool, sample: int
 ) -> Context:
-    at, rows, given = counted_rows(context, role, n_rows)
-    train = _changed_train(context, n_train, sample)
+    at, rows, given = _rows(context, role, n_rows, half)
+    train = _changed_train(context, n_train, half, sample)
     return train.with_rows_as_synthetic(rows, given, taken={"synthetic": (context, role, at)})
 
 
 @shared
-def _changed_train(context: Context, n_rows: int, sample: int) -> Context:
-    at, rows, given = counted_rows(context, "train", n_rows)
+def _changed_train(context: Context, n_rows: int, half: bool, sample: int) -> Context:
+    at, rows, given = _rows(context, "train", n_rows, half)
     columns = {}
     for name in context.schema.measured:
         if context.schema.kinds[name] in NUMERIC:
@@ -50,6 +53,13 @@ def _changed_train(context: Context, n_rows: int, sample: int) -> Context:
                     numbers = sign * _with_maximum(sign * numbers, maxima[sample])
             columns[name] = _with_numbers(rows[name], numbers)
     return train_part(context, at, with_columns(rows.copy(), columns), given)
+
+
+def _rows(context: Context, role: str, n_rows: int, half: bool) -> tuple[Any, ...]:
+    """Return the positions of the rows that are halved, or of a half, as read and as given."""
+    return (
+        next(half_rows(context, role, n_rows, 0)) if half else counted_rows(context, role, n_rows)
+    )
 
 
 @shared

@@ -27,7 +27,7 @@ def halvings(
 @shared
 def _half_contexts(context: Context, role: str, n_train: int, n_rows: int, seed: int) -> Halves:
     parts = zip(
-        train_halves(context, n_train, seed), _half_rows(context, role, n_rows, seed), strict=True
+        train_halves(context, n_train, seed), half_rows(context, role, n_rows, seed), strict=True
     )
     first, second = (
         half.with_rows_as_synthetic(rows, given, taken={"synthetic": (context, role, at)})
@@ -40,7 +40,7 @@ def _half_contexts(context: Context, role: str, n_train: int, n_rows: int, seed:
 def train_halves(context: Context, n_rows: int, seed: int) -> Halves:
     """Return contexts of two disjoint halves of the training data, from which all is learned."""
     first, second = (
-        train_part(context, *part) for part in _half_rows(context, "train", n_rows, seed)
+        train_part(context, *part) for part in half_rows(context, "train", n_rows, seed)
     )
     return first, second
 
@@ -59,7 +59,7 @@ def train_part(context: Context, at: np.ndarray, rows: Any, given: Any) -> Conte
     return part
 
 
-def _half_rows(context: Context, role: str, n_rows: int, seed: int) -> Iterator[tuple[Any, ...]]:
+def half_rows(context: Context, role: str, n_rows: int, seed: int) -> Iterator[tuple[Any, ...]]:
     """Yield positions of half the rows that count, and these rows as read and as given."""
     at, rows, given = counted_rows(context, role, n_rows)
     for half in two_halves(n_rows, named_seed(role, seed)):
