@@ -114,7 +114,7 @@ def lasting_noise(extremes: np.ndarray) -> np.ndarray:
     variance = float(whole.var(ddof=1))
     if not variance > 0.0:
         return np.asarray(whole)
-    lasting = np.clip(2.0 * variance - float(half.var(ddof=1)), 0.0, variance)
+    lasting = max(0.0, 2.0 * variance - float(half.var(ddof=1)))
     return np.asarray(whole.mean() + (whole - whole.mean()) * np.sqrt(lasting / variance))
 
 

@@ -6,6 +6,7 @@ looked up by their hashes.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -43,6 +44,7 @@ MIN_TOLD = 3  # fewer values of a row in one cell are not a combination
 _DECIMAL = re.compile(r"-?\d+[.,]\d+")
 _DECIMALS = re.compile(r"(?<!\d)(?=(\d+[.,]\d+))")  # overlapping, because 1,63.5 may be two numbers
 _GROUPED = re.compile(r"(?<!\d)\d{1,3}([,.' ])\d{3}(?:\1\d{3})*(?:[.,]\d+)?")  # for example 1,234.5
+_DATE = re.compile(r"(?<!\d)(\d{1,4})[./ -](\d{1,2})[./ -](\d{1,4})(?!\d)")
 _NO_ROWS = np.zeros(0, dtype=np.int64)
 
 
@@ -207,78 +209,96 @@ class WrittenRows:
         self._columns = [_WrittenColumn(texts) for texts in columns.values()]
         self.n_rows = self._columns[0].codes.size if self._columns else 0
         self._n_cells = np.zeros(self.n_rows, dtype=np.int64)
-        for column in self._columns:
+        self._values: dict[str, list[tuple[int, int]]] = {}
+        for number, column in enumerate(self._columns):
             self._n_cells += column.codes >= 0
+            for value, token in column.rarest_tokens():
+                self._values.setdefault(token, []).append((number, value))
 
     def found_in(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Return which rows one of these texts lists, and of which it tells a rare combination."""
         # A text tells a row if it contains values of some columns that independent columns combine
         # less than once in all pairs of a row and a text.
         listed, told = np.zeros((2, self.n_rows), dtype=bool)
-        least = np.log(max(1, self.n_rows)) + np.log(max(1, len(texts)))
+        least = math.log(max(1, self.n_rows)) + math.log(max(1, len(texts)))
         for text in texts:
-            rows, n_cells, rarity = self._matches(_tokens_of_text(text))
+            values = self._values_among(_tokens_of_text(text))
+            rarity = [self._columns[number].rarity(own) for number, own in values.items()]
+            if len(values) < MIN_CELLS and (len(values) < MIN_TOLD or sum(rarity) < least):
+                continue
+            rows, is_met = self._matches(values)
+            n_cells = is_met.sum(axis=0)
             listed[rows[n_cells >= np.maximum(MIN_CELLS, _MIN_SHARE * self._n_cells[rows])]] = True
-            told[rows[(n_cells >= MIN_TOLD) & (rarity >= least)]] = True
+            told[rows[(n_cells >= MIN_TOLD) & (np.dot(rarity, is_met) >= least)]] = True
         return listed, told
 
-    def _matches(self, tokens: frozenset[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return rows with a rare value among tokens, their cells among them and its rarity."""
-        # The rarity of a cell is the negative logarithm of the share of rows that match as well.
-        values = [(column, column.values_among(tokens)) for column in self._columns]
-        values = [(column, of_column) for column, of_column in values if of_column]
-        if len(values) < MIN_TOLD:
-            return _NO_ROWS, _NO_ROWS, _NO_ROWS
-        rows = np.unique(np.concatenate([column.rare_rows(own) for column, own in values]))
-        n_cells, rarity = np.zeros(rows.size, dtype=np.int64), np.zeros(rows.size)
-        for column, own in values if rows.size else ():
-            is_met = np.isin(column.codes[rows], own)
-            n_cells += is_met
-            rarity += is_met * np.log(self.n_rows / column.n_rows[own].sum())
-        return rows, n_cells, rarity
+    def _values_among(self, tokens: frozenset[str]) -> dict[int, list[int]]:
+        """Return the values of each column all of whose tokens are among these."""
+        found: dict[int, list[int]] = {}
+        for token in tokens:
+            for number, value in self._values.get(token, ()):
+                if self._columns[number].tokens[value] <= tokens:
+                    found.setdefault(number, []).append(value)
+        return found
+
+    def _matches(self, values: Mapping[int, list[int]]) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows with a rare one of these values, and which columns of them have one."""
+        columns = [self._columns[number] for number in values]
+        rare = [column.rare_rows(own) for column, own in zip(columns, values.values(), strict=True)]
+        rows = np.unique(np.concatenate(rare))
+        met = [
+            np.isin(column.codes[rows], own)
+            for column, own in zip(columns, values.values(), strict=True)
+        ]
+        return rows, np.array(met)
 
 
 class _WrittenColumn:
-    """The values of a column as sets of tokens, each found by its rarest token."""
+    """The values of a column as sets of tokens, and the rows that have each value."""
 
     def __init__(self, texts: Sequence[str | None]) -> None:
         self.codes, distinct = pd.factorize(np.array([*texts, None], dtype=object)[:-1])
-        self.n_rows = np.bincount(self.codes[self.codes >= 0], minlength=len(distinct))
-        self._tokens = [*map(_tokens_of_value, distinct)]
-        counts = Counter(token for tokens in self._tokens for token in tokens)
-        self._values: dict[str, list[int]] = {}
-        for value, tokens in enumerate(self._tokens):
-            if tokens:
-                rarest = min(tokens, key=lambda token: (counts[token], token))
-                self._values.setdefault(rarest, []).append(value)
+        self.tokens = [*map(_tokens_of_value, distinct)]
+        n_rows = np.bincount(self.codes[self.codes >= 0], minlength=len(distinct))
+        self._n_rows, self._n_all = n_rows.tolist(), self.codes.size
         self._order = np.argsort(self.codes, kind="stable")[np.count_nonzero(self.codes < 0) :]
-        self._ends = np.cumsum(self.n_rows)
+        self._ends = np.cumsum(n_rows)
 
-    def values_among(self, tokens: frozenset[str]) -> list[int]:
-        """Return the values all of whose tokens are among these."""
-        found = (value for token in tokens for value in self._values.get(token, ()))
-        return [value for value in found if self._tokens[value] <= tokens]
+    def rarest_tokens(self) -> Iterator[tuple[int, str]]:
+        """Yield each value with the token that the fewest other values have."""
+        counts = Counter(token for tokens in self.tokens for token in tokens)
+        for value, tokens in enumerate(self.tokens):
+            if tokens:
+                yield value, min(tokens, key=lambda token: (counts[token], token))
 
-    def rare_rows(self, values: Sequence[int]) -> np.ndarray:
+    def rarity(self, values: Iterable[int]) -> float:
+        """Return the negative logarithm of the share of rows that have one of these values."""
+        return math.log(self._n_all / sum(self._n_rows[value] for value in values))
+
+    def rare_rows(self, values: Iterable[int]) -> np.ndarray:
         """Return the rows of those values that few rows have."""
-        rare = [value for value in values if self.n_rows[value] <= _MAX_ROWS]
-        ends = self._ends[rare]
-        parts = zip(ends - self.n_rows[rare], ends, strict=True)
-        return np.concatenate([_NO_ROWS, *(self._order[start:end] for start, end in parts)])
+        rare = [value for value in values if self._n_rows[value] <= _MAX_ROWS]
+        ends = [(self._ends[value] - self._n_rows[value], self._ends[value]) for value in rare]
+        return np.concatenate([_NO_ROWS, *(self._order[start:end] for start, end in ends)])
 
 
 def _tokens_of_value(text: str) -> frozenset[str]:
     plain = strip_marks(text)
     if _DECIMAL.fullmatch(plain):
         return frozenset([_decimal(plain)])
-    return frozenset(_TOKENS.findall(plain))
+    return frozenset([*map(_date, _DATE.findall(plain)), *_TOKENS.findall(_DATE.sub(" ", plain))])
 
 
 def _tokens_of_text(text: str) -> frozenset[str]:
     plain = strip_marks(text)
     grouped = (found[0].replace(found[1], "") for found in _GROUPED.finditer(plain))
-    numbers = [*_DECIMALS.findall(plain), *grouped]
-    return frozenset([*_TOKENS.findall(plain), *map(_decimal, numbers)])
+    numbers = map(_decimal, [*_DECIMALS.findall(plain), *grouped])
+    return frozenset([*_TOKENS.findall(plain), *numbers, *map(_date, _DATE.findall(plain))])
+
+
+def _date(parts: tuple[str, str, str]) -> str:
+    """Return the numbers of a date in ascending order, which are equal in all notations."""
+    return "/".join(map(str, sorted(map(int, parts))))
 
 
 def _decimal(text: str) -> str:

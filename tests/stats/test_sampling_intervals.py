@@ -49,7 +49,7 @@ def test_noise_shrinks_as_the_value_at_most_with_the_size(growth, factor):
     assert np.isinf(linearize_halves(1.0, np.full((2, 2), np.inf))).all()
 
 
-@pytest.mark.parametrize(("times", "left"), [(0.5, 1.0), (1.0, 1.0), (1.5, 0.5), (2.0, 0), (3, 0)])
+@pytest.mark.parametrize(("times", "left"), [(0.5, 1.5), (1.0, 1.0), (1.5, 0.5), (2.0, 0), (3, 0)])
 def test_noise_that_is_twice_as_large_in_half_of_the_rows_does_not_last(times, left):
     whole = np.array([1.0, 3.0, 2.0, 6.0])
     found = lasting_noise(np.array([whole, 1.0 + times**0.5 * whole]).T)
