@@ -12,6 +12,9 @@ from skeval.steps.classifiers import FittedClassifier, Read, learn, measured_nam
 from skeval.steps.encoded_rows import encoded_columns, encoded_matrix
 from skeval.steps.samples import content_order, named_seed, sample_positions
 
+N_PARTS = 4
+_MIN_KNOWN = 0.01  # AUC above 1/2 that a classifier of few rows is assumed to have at least
+
 
 class Relations(NamedTuple):
     """Classifiers that separate training rows from rows with independently drawn columns."""
@@ -78,6 +81,29 @@ def apart_scores(
     apart = shuffle_columns_apart(rows, np.random.default_rng(named_seed("apart", seed)))
     both = np.concatenate([rows, apart])
     return np.array([model.scores(both).reshape(2, -1) for model in relations.models])
+
+
+@shared
+def values_of_parts(
+    context: Context, estimator: Any, columns: Read, max_rows: int | None, seed: int
+) -> np.ndarray:
+    """Return the preserved fraction according to classifiers of `N_PARTS` disjoint parts."""
+    rows = related_rows(context, "train", columns, max_rows, seed)
+    synthetic = related_rows(context, "synthetic", columns, max_rows, seed)
+    nominal = nominal_columns(context, columns)
+    rng = np.random.default_rng(named_seed("parts", seed))
+    part = rng.permutation(len(rows)) % N_PARTS
+    values = []
+    for k in range(N_PARTS):
+        seen, unseen = rows[part == k], rows[part == (k + 1) % N_PARTS]
+        both = np.concatenate([draw_columns_apart(seen, rng), seen])
+        model = learn(estimator, both, np.repeat([0, 1], len(seen)), nominal, seed)
+        known, kept = (
+            area_and_error(model.scores(own), model.scores(shuffle_columns_apart(own, rng)))[0]
+            for own in (unseen, synthetic)
+        )
+        values.append((kept - 0.5) / max(known - 0.5, _MIN_KNOWN))
+    return np.array(values)
 
 
 def mean_area(scores: np.ndarray) -> tuple[float, float]:

@@ -121,6 +121,20 @@ def test_halves_vary_as_two_samples_do():
 
 
 @pytest.mark.slow
+def test_intervals_of_large_tables_include_what_other_classifiers_would_have_learned():
+    """Small trees of other rows differ by more than the standard error of an AUC."""
+    small = DecisionTreeClassifier(max_leaf_nodes=20)
+    found = []
+    for seed in range(40):
+        train, shifted = (make_mixed(4200, random_state=900 + 2 * seed + i) for i in range(2))
+        shifted = shifted.assign(age=shifted["age"] + 8, income=1.3 * shifted["income"])
+        result = RelationScore(small).fit(train).evaluate(shifted)
+        found.append((result.value, *result.interval))
+    values, low, high = np.array(found).T
+    assert np.mean((low <= values.mean()) & (values.mean() <= high)) >= 0.8
+
+
+@pytest.mark.slow
 def test_the_shuffled_table_comes_last():
     """Its similarity is above that of others, which the first page must not go by alone."""
     train, holdout = (make_mixed(500, random_state=seed) for seed in range(2))
