@@ -77,10 +77,16 @@ def apart_scores(
 ) -> np.ndarray:
     """Return the scores of each classifier for synthetic rows and for shuffled synthetic rows."""
     relations = learned_relations(context, estimator, n_folds, columns, max_rows, seed)
-    rows = related_rows(context, "synthetic", columns, max_rows, seed)
-    apart = shuffle_columns_apart(rows, np.random.default_rng(named_seed("apart", seed)))
-    both = np.concatenate([rows, apart])
+    both = np.concatenate(_synthetic_rows(context, columns, max_rows, seed))
     return np.array([model.scores(both).reshape(2, -1) for model in relations.models])
+
+
+def _synthetic_rows(
+    context: Context, columns: Read, max_rows: int | None, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return a sample of the synthetic rows, and the same rows with shuffled columns."""
+    rows = related_rows(context, "synthetic", columns, max_rows, seed)
+    return rows, shuffle_columns_apart(rows, np.random.default_rng(named_seed("apart", seed)))
 
 
 @shared
@@ -89,18 +95,18 @@ def values_of_parts(
 ) -> np.ndarray:
     """Return the preserved fraction according to classifiers of `N_PARTS` disjoint parts."""
     rows = related_rows(context, "train", columns, max_rows, seed)
-    synthetic = related_rows(context, "synthetic", columns, max_rows, seed)
+    synthetic = _synthetic_rows(context, columns, max_rows, seed)
     nominal = nominal_columns(context, columns)
     rng = np.random.default_rng(named_seed("parts", seed))
     part = rng.permutation(len(rows)) % N_PARTS
     values = []
     for k in range(N_PARTS):
-        seen, unseen = rows[part == k], rows[part == (k + 1) % N_PARTS]
+        seen, unseen = rows[part == k], rows[part != k]
         both = np.concatenate([draw_columns_apart(seen, rng), seen])
         model = learn(estimator, both, np.repeat([0, 1], len(seen)), nominal, seed)
         known, kept = (
-            area_and_error(model.scores(own), model.scores(shuffle_columns_apart(own, rng)))[0]
-            for own in (unseen, synthetic)
+            area_and_error(*map(model.scores, tables))[0]
+            for tables in ((unseen, shuffle_columns_apart(unseen, rng)), synthetic)
         )
         values.append((kept - 0.5) / max(known - 0.5, _MIN_KNOWN))
     return np.array(values)
