@@ -20,6 +20,7 @@ _MIN_ROWS, _MIN_AROUND_ONE = 5, 10  # minimum number of rows of a group, and of 
 _TIMES_USUAL = 3  # minimum number of rows of a group, divided by synthetic rows per real row
 _CENTRAL, _CENTRAL_ALONE = 4, 16  # how many times closer the middle is than any other real row
 _NARROW, _CENTRAL_NARROW = 5, 64  # in fewer columns, the middle of any group is often close
+_WIDE, _CENTRAL_WIDE = 8, 6  # in more columns, no middle is close to a real row by chance
 _TIMES_OTHERS = 3  # the only group has more rows than other groups by this factor
 _ROWS_PER_LEVEL = 20  # a category has at least this number of real rows on average
 _MAX_CHOSEN = 250_000  # in larger tables, all columns are compared, to use searches that exist
@@ -65,16 +66,21 @@ def grouped_copies(context: Context, chance: float) -> tuple[Copied, Copied]:
         n = int((is_copied & is_train).sum())
         several = Copied(n, most, repeats=predicted, chance=chance)
     central = _CENTRAL_NARROW if n_columns < _NARROW else _CENTRAL_ALONE
-    around_one = math.ceil(_MIN_AROUND_ONE * max(1.0, n_rows / n_real))
-    return several, _largest_group(groups, is_train & (groups.ratios >= central), around_one)
+    around_one = _MIN_AROUND_ONE * max(1.0, n_rows / n_real)
+    one = _largest_group(groups, is_train & (groups.ratios >= central), around_one)
+    if not one.beyond_chance and n_columns >= _WIDE:
+        # twice as many copies whose noise does not cancel out, for example if it has a direction
+        is_close = is_train & (groups.ratios >= _CENTRAL_WIDE)
+        one = _largest_group(groups, is_close, 2.0 * around_one)
+    return several, one
 
 
-def _largest_group(groups: Groups, is_copied: np.ndarray, least: int) -> Copied:
+def _largest_group(groups: Groups, is_copied: np.ndarray, least: float) -> Copied:
     """Return the number of rows of the largest group around a training row, with its bound."""
     # A generator may produce groups for other reasons. The middle of such a group is rarely at a
     # real row, and may be at a holdout row.
     n, others = (int(groups.sizes[chosen].max(initial=0)) for chosen in (is_copied, ~is_copied))
-    return Copied(n, max(least - 1, _TIMES_OTHERS * others))
+    return Copied(n, max(math.ceil(least) - 1, _TIMES_OTHERS * others))
 
 
 def _columns_of_frequent_values(context: Context, n_rows: int) -> tuple[str, ...] | None:

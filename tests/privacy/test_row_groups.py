@@ -60,6 +60,26 @@ def test_a_person_with_noise_in_each_copy_is_found(seed):
 
 
 @pytest.mark.parametrize("seed", range(3))
+def test_a_person_mixed_with_another_one_in_each_copy_is_found(seed):
+    """The noise does not cancel out, because the middle of all other persons is elsewhere."""
+    rng, (train, holdout, fresh) = tables(30 + seed)
+
+    def mixed(person):
+        copies = fresh.iloc[:100].copy()
+        copies[NUMBERS] = 0.06 * copies[NUMBERS] + 0.94 * person[NUMBERS].astype(float)
+        kept = rng.random(len(copies)) < 0.75
+        copies.loc[kept, ["sex", "region"]] = person[["sex", "region"]].tolist()
+        return among(copies, fresh)
+
+    context = Context.of(train, holdout)
+    counted = near_copies(context.with_synthetic(mixed(train.iloc[7])))
+    assert counted.form == "near copies of one"
+    assert counted.leak_sentence
+    nobody = people(1, rng).iloc[0]
+    assert not near_copies(context.with_synthetic(mixed(nobody))).leak_sentence
+
+
+@pytest.mark.parametrize("seed", range(3))
 def test_a_family_with_noise_in_each_copy_is_found(seed):
     rng, (train, holdout, fresh) = tables(10 + seed)
     released = among(repeated(train.iloc[5:10], 15, 0.02, rng), fresh)
