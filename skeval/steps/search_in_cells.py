@@ -298,7 +298,8 @@ def _tokens_of_text(text: str) -> frozenset[str]:
 
 def _date(parts: tuple[str, str, str]) -> str:
     """Return the numbers of a date in ascending order, which are equal in all notations."""
-    return "/".join(map(str, sorted(map(int, parts))))
+    # a year may have two digits
+    return "/".join(map(str, sorted(int(part) % 100 for part in parts)))
 
 
 def _decimal(text: str) -> str:

@@ -110,8 +110,8 @@ _CONFIDENT = (
     "are about training {many}. **{b} of 100** are expected by chance."
 )
 _BY_RARITY = (
-    "The clearest case: **{a} of 100** training {many} have values of {column} that occur in the "
-    "synthetic table (rare values count more). **{b} of 100** are expected by chance."
+    "The clearest case: weighted by rarity, **{a} of 100** values of {column} in the training data "
+    "also occur in the synthetic table. **{b} of 100** are expected by chance."
 )
 
 

@@ -22,7 +22,7 @@ _OBSTACLE_HEADLINES = {
     Obstacle.HOLDOUT_USED: "Privacy could not be tested: the release contains holdout rows.",
     Obstacle.SHARED_ROWS: "Privacy could not be tested: the real tables share their rows.",
     Obstacle.EXTRA_COLUMNS: "Privacy could not be tested: the release has further columns.",
-    Obstacle.UNTESTED_COLUMNS: "Privacy could not be tested: no test used some of the columns.",
+    Obstacle.UNTESTED_COLUMNS: "Privacy was not tested in all columns.",
     Obstacle.UNREADABLE_CELLS: "Privacy could not be tested: cells are missing or unreadable.",
     Obstacle.TOO_LITTLE: "Privacy could not be tested: there is too little to compare.",
 }
