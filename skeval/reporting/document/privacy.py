@@ -138,7 +138,7 @@ def find_privacy(results: SuiteResult, verdict: Verdict) -> PrivacyFindings:
     significant = [trial for trial in trials if trial.is_significant]
     clearest = min(significant, key=_rank, default=None)
     counted = tuple(dict.fromkeys(one for result in results.values() for one in result.copies))
-    copies = sorted((one for one in counted if one.train.beyond_chance), key=_rank_of_copies)
+    copies = sorted(filter(is_beyond_chance, counted), key=rank_of_copies)
     return PrivacyFindings(
         verdict=verdict,
         trials=trials,
@@ -156,7 +156,12 @@ def find_privacy(results: SuiteResult, verdict: Verdict) -> PrivacyFindings:
     )
 
 
-def _rank_of_copies(copies: Copies) -> float:
+def is_beyond_chance(copies: Copies) -> bool:
+    """Return whether there are more copies than expected by chance."""
+    return copies.train.beyond_chance
+
+
+def rank_of_copies(copies: Copies) -> float:
     """Return a rank that is lower if more copies are found for each one that is expected."""
     return -copies.train.n / (copies.train.most + 1.0)
 

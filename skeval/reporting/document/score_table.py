@@ -9,13 +9,15 @@ from skeval.reporting.document.all_numbers import BETTER, interval_words, outcom
 from skeval.reporting.document.blocks import Cell, Table
 from skeval.reporting.document.fidelity import difference_to_unseen
 from skeval.reporting.document.findings import Findings, find_all
-from skeval.reporting.document.numbers import hundredths, points, rate, score
+from skeval.reporting.document.numbers import count, hundredths, points, rate, score
 from skeval.reporting.document.outcomes import Outcome
+from skeval.reporting.document.privacy import is_beyond_chance, rank_of_copies
 from skeval.reporting.document.spans import compose, name
 from skeval.reporting.document.trials import tested_rates
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import aspect_of
+from skeval.stats.copied_rows import Copies
 
 HEADS = ("outcome", "metric", "in data", "unseen", "+points")
 WIDE_HEADS = (
@@ -26,6 +28,7 @@ NOTE = (
     "in data: the rate of a test on training records, or the score of the synthetic rows. unseen: "
     "the same for unseen real rows, or by chance."
 )
+_OF_COPIES = " Whole numbers are copies, and how many are expected by chance at most."
 _ORDER = {outcome: place for place, outcome in enumerate(Outcome)}
 _MIN_P = 1e-4
 
@@ -49,13 +52,17 @@ def score_table(results: SuiteResult, *, is_wide: bool = False) -> Table:
     lines = [_line(own, result, found) for own, result in results.items() if not result.error]
     lines.sort(key=lambda one: (_ORDER[one.outcome], -one.harm))
     rows = tuple(_cells(line) + (_details(line.result) if is_wide else ()) for line in lines)
+    said = NOTE + _OF_COPIES * any(_counted_copies(one.result, one.outcome) for one in lines)
     heads = WIDE_HEADS if is_wide else HEADS
     aligned = ("left", "left", *["right"] * 8, "left", "left")[: len(heads)]
-    return Table("scores", "", compose(NOTE), heads, aligned, (("", rows),))
+    return Table("scores", "", compose(said), heads, aligned, (("", rows),))
 
 
 def _line(own: str, result: Result, found: Findings) -> _Line:
     outcome = outcome_of_result(own, result, found)
+    if copies := _counted_copies(result, outcome):
+        numbers = count(copies.train.n), count(copies.train.most)
+        return _Line(own, result, outcome, *numbers, "", math.inf)
     tested = result.contrast
     if tested is not None and aspect_of(result) == "privacy":
         rates = tested_rates(own, result, found.privacy.trials)
@@ -75,6 +82,14 @@ def _line(own: str, result: Result, found: Findings) -> _Line:
     return _Line(
         own, result, outcome, shown_value(result, result.value), reference, difference, harm
     )
+
+
+def _counted_copies(result: Result, outcome: Outcome) -> Copies | None:
+    """Return the clearest copies of a result, unless its rate already is one of copied rows."""
+    if outcome is not Outcome.COPIES:
+        return None
+    clearest = min(filter(is_beyond_chance, result.copies), key=rank_of_copies, default=None)
+    return None if clearest is None or clearest.what == "rows" else clearest
 
 
 def _known_names(harm: float) -> float:

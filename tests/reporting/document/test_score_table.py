@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from skeval import MetricTags, Result, SuiteResult
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.score_table import score_table, shown_value
 from skeval.reporting.plain_text import headline_sentences
+from skeval.stats.copied_rows import Copied, Copies
 from tests.reporting.document.releases import STATES, State, release
 from tests.snapshots import note
 
@@ -52,6 +55,19 @@ def test_rows_are_sorted_by_outcome_and_then_by_excess() -> None:
     assert shown[0][2:] == ["60.0", "90.0", "\N{MINUS SIGN}30.0"]
     assert shown[2][2:] == ["7.00", "9.00"]  # no points without a scale
     assert [row[0].outcome for row in rows[:2]] == [Outcome.BELOW, Outcome.BELOW]
+
+
+def test_copies_of_values_are_counted_and_the_clearest_ones_come_first() -> None:
+    results = release("copies")
+    found = [("values of name", 80, 60), ("values of phone", 36, 3), ("values of key", 2, 3)]
+    copies = tuple(Copies(what, Copied(n, most), None, 0, 0) for what, n, most in found)
+    exact = replace(results["exact_matches"], value=0.0, copies=copies)
+    results = SuiteResult({**results, "exact_matches": exact}, sizes=results.sizes)
+    table = score_table(results)
+    ((_, (first, *_)),) = table.groups
+    assert ["".join(part.text for part in cell.text) for cell in first][2:4] == ["36", "3"]
+    assert "copies" in "".join(part.text for part in table.note)
+    assert "36 values of phone" in results.summary()
 
 
 def test_the_wide_table_has_the_details() -> None:
