@@ -17,7 +17,9 @@ from scipy.stats import nbinom
 from skeval.stats.distributions import log_choose
 from skeval.utils.formatting import as_float
 
-Form = Literal["copies", "copies of a value", "near copies", "near copies of one"]
+Form = Literal[
+    "copies", "copies of a value", "near copies", "near copies of one", "values in a cell"
+]
 UNCOUNTED = "copies of training rows were not counted"  # for example without a metric of copies
 CHANCE = 0.01  # probability of more repeats than the bound if nothing was copied
 _PRIOR = 0.5  # Jeffreys' prior of a Poisson rate, in observed events
@@ -158,6 +160,9 @@ class Copies:
             return f"{n:,} {self.what} of the training data have a near copy in the synthetic data"
         if self.form == "near copies of one":
             return f"{n:,} synthetic {self.what} are near copies of one training record"
+        if self.form == "values in a cell":
+            rows = "row" if n == 1 else "rows"
+            return f"single cells of the release contain {self.what} of {n:,} training {rows}"
         which, stand = ("one of the", "occurs") if n == 1 else (f"{n:,}", "occur")
         return f"{which} {self.what} that are unique in the training data {stand} in the release"
 

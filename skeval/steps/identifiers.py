@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from operator import and_, eq, itemgetter
+from typing import Final
 
 import numpy as np
 import pandas as pd
 
 from skeval.core.context import Context, shared
 from skeval.stats.copied_rows import CHANCE, Copied, Copies, Repeats, count_copies
+from skeval.stats.copied_rows import Form as CopyForm
 from skeval.stats.joint_classes import joint_classes
 from skeval.steps.normal_forms import (
     MIN_LENGTH,
@@ -52,7 +54,8 @@ _MAX_LENGTH = 64  # characters of a value that are read for this
 _MIN_NUMBER = 1e6  # smaller numbers are not identifiers
 _MIN_EXPOSURE = 1e-3
 _N_LAST = (9, 7)  # numbers of last characters of a code that are also searched for
-_WRITTEN = ("rows inside one cell", "parts of rows inside one cell")
+_WRITTEN = ("nearly all values", "several values")  # of a row, in one cell
+_IN_CELL: Final = "values in a cell"
 _NO_CODES = np.zeros(0, dtype=np.int64)
 _NAMED_LIKE_IDENTIFIER = re.compile(
     r"(?i:phone|mobile|telephone|fax|iban|account|card|passport|licen[cs]e|ssn|mrn|social)"
@@ -82,19 +85,26 @@ def identifier_copies(context: Context) -> tuple[Copies, ...]:
 
 def identifiers_in_words(found: Iterable[Copies]) -> str:
     """Return how many training identifiers are in the release, in one sentence per column."""
-    return " ".join(
-        f"One of the {one.what} occurs in the release and once in the training data."
-        if one.train.n == 1
-        else f"{one.train.n:,} {one.what} occur in the release and once in the training data."
-        for one in found
-        if one.train.n
-    )
+    return " ".join(_in_words(one.what, one.train.n, one.form) for one in found if one.train.n)
+
+
+def _in_words(what: str, n: int, form: str) -> str:
+    if form == _IN_CELL:
+        rows = "row" if n == 1 else "rows"
+        return f"Single cells of the release contain {what} of {n:,} training {rows}."
+    if n == 1:
+        return f"One of the {what} occurs in the release and once in the training data."
+    return f"{n:,} {what} occur in the release and once in the training data."
 
 
 def advice_on_identifiers(found: Iterable[Copies]) -> str:
     """Return advice on identifiers that are not expected by chance, or an empty text."""
-    names = [one.what for one in found if one.leak_sentence]
-    return f"Replace {join_names(names)} with new values." if names else ""
+    copied = [one for one in found if one.leak_sentence]
+    names = [one.what for one in copied if one.form != _IN_CELL]
+    advice = [f"Replace {join_names(names)} with new values."] * bool(names)
+    if len(names) < len(copied):
+        advice.append("Remove the values of training rows from ids and texts.")
+    return " ".join(advice)
 
 
 @shared
@@ -325,6 +335,7 @@ class _Search:
                 (int(own.sum()), int(others.sum()), int(of_unseen[first].sum())),
                 (own.size, others.size, own[first].size),
                 share,
+                _IN_CELL,
             )
             for what, own, others, of_unseen in zip(_WRITTEN, found, held, unseen, strict=True)
             if own.any()
@@ -346,7 +357,12 @@ class _Search:
         return first, texts, len(texts) / len(self._texts)
 
     def _copies(
-        self, what: str, counts: tuple[int, int, int], n_of: tuple[int, int, int], share: float
+        self,
+        what: str,
+        counts: tuple[int, int, int],
+        n_of: tuple[int, int, int],
+        share: float,
+        form: CopyForm = "copies",
     ) -> Copies:
         (n, held, unseen), (n_train, n_held, n_known) = counts, n_of
         chances = [Repeats(float(unseen), max(share * n_known / n_train, _MIN_EXPOSURE))]
@@ -354,7 +370,7 @@ class _Search:
             chances.append(Repeats(float(held), n_held / n_train))
         most = max(chances, key=lambda one: one.bound(self._chance))
         train = Copied(n, most.bound(self._chance), repeats=most, chance=self._chance)
-        return Copies(what, train, None, n_distinct=0, n_expected=0)
+        return Copies(what, train, None, n_distinct=0, n_expected=0, form=form)
 
 
 def _found_in(texts: Texts, column: _Column, places: np.ndarray) -> np.ndarray:

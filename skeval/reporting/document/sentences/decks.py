@@ -155,6 +155,9 @@ def copies_sentence(copies: Copies) -> Text:
         lead = "**{n}** training {what} have a near copy in the synthetic table. "
     elif copies.form == "near copies of one":
         lead = "**{n}** synthetic {what} are near copies of one training record. "
+    elif copies.form == "values in a cell":
+        rows = "row" if n == 1 else "rows"
+        lead = f"Single synthetic cells contain {{what}} of **{{n}}** training {rows}. "
     elif copies.form == "copies of a value":
         lead = "**{n}** {what} of a single training row occur in the synthetic table. "
     elif copies.what == "rows" or cells:
