@@ -31,14 +31,8 @@ from skeval.steps.normal_forms import (
     normal_form,
     short_name,
 )
-from skeval.steps.search_in_cells import (
-    MIN_TOLD,
-    Identifiers,
-    Texts,
-    WrittenRows,
-    may_list_row,
-    with_decoded_texts,
-)
+from skeval.steps.search_in_cells import Identifiers, Texts, with_decoded_texts
+from skeval.steps.written_rows import MIN_SOME, WrittenRows, may_list_row
 from skeval.tables.cells import as_texts
 from skeval.tables.preprocessing import NUMERIC
 from skeval.utils.formatting import join_names
@@ -314,11 +308,11 @@ class _Search:
         return self._copies(f"values of {column.name} inside other cells", counts, n_of, share)
 
     def of_rows(self) -> list[Copies]:
-        """Count the rows that one cell of the release lists, and those of which it tells a part."""
+        """Count the rows of which one cell of the release has nearly all values, or several."""
         long = [*filter(may_list_row, self._texts.given)]
         own = identifier_columns(self._context)
         names = [name for name in self._context.schema.measured if name not in own]
-        if not long or len(names) < MIN_TOLD:
+        if not long or len(names) < MIN_SOME:
             return []
         rows = _written_rows(self._context, "train", names)
         found = rows.found_in(long)

@@ -1,15 +1,13 @@
-"""Search for identifiers and whole rows inside cells, such as a remark that contains an e-mail.
+"""Search for identifiers inside cells, such as a remark that contains an e-mail.
 
-Nothing is compared pair by pair. All parts of cells that an identifier or a value may fill are
-looked up by their hashes.
+Nothing is compared pair by pair. All parts of cells that an identifier may fill are looked up by
+their hashes.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -36,16 +34,6 @@ _WORDS = re.compile(r"[^\W\d_]{2,}|\n")
 _INITIAL_FIRST = re.compile(r"(?<![\w.])([^\W\d_])(?:\.\s?|\s)([^\W\d_]{2,})(?!\w)")
 _INITIAL_LAST = re.compile(r"(?<![\w.])([^\W\d_]{2,}),?\s([^\W\d_])(?!\w)")
 _MIN_LETTERS = 8  # shorter addresses are not compared by their sorted letters
-_TOKENS = re.compile(r"\d+|[^\W\d_]+")
-MIN_CELLS = 5  # fewer cells of a row in one cell are not a copy
-_MIN_SHARE = 0.8  # fraction of the cells of that row
-_MAX_ROWS = 50  # rows are looked up by values that at most this number of rows has
-MIN_TOLD = 3  # fewer values of a row in one cell are not a combination
-_DECIMAL = re.compile(r"-?\d+[.,]\d+")
-_DECIMALS = re.compile(r"(?<!\d)(?=(\d+[.,]\d+))")  # overlapping, because 1,63.5 may be two numbers
-_GROUPED = re.compile(r"(?<!\d)\d{1,3}([,.' ])\d{3}(?:\1\d{3})*(?:[.,]\d+)?")  # for example 1,234.5
-_DATE = re.compile(r"(?<!\d)(\d{1,4})[./ -](\d{1,2})[./ -](\d{1,4})(?!\d)")
-_NO_ROWS = np.zeros(0, dtype=np.int64)
 
 
 class Texts:
@@ -200,118 +188,6 @@ class _Rolling:
         for i in range(size if hashes.size else 0):
             hashes = hashes * _BASE + self._points[i : i + n_windows : step]
         return hashes
-
-
-class WrittenRows:
-    """Rows of a table as the texts of their cells, to be found in cells that list or tell them."""
-
-    def __init__(self, columns: Mapping[str, Sequence[str | None]]) -> None:
-        self._columns = [_WrittenColumn(texts) for texts in columns.values()]
-        self.n_rows = self._columns[0].codes.size if self._columns else 0
-        self._n_cells = np.zeros(self.n_rows, dtype=np.int64)
-        self._values: dict[str, list[tuple[int, int]]] = {}
-        for number, column in enumerate(self._columns):
-            self._n_cells += column.codes >= 0
-            for value, token in column.rarest_tokens():
-                self._values.setdefault(token, []).append((number, value))
-
-    def found_in(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Return which rows one of these texts lists, and of which it tells a rare combination."""
-        # A text tells a row if it contains values of some columns that independent columns combine
-        # less than once in all pairs of a row and a text.
-        listed, told = np.zeros((2, self.n_rows), dtype=bool)
-        least = math.log(max(1, self.n_rows)) + math.log(max(1, len(texts)))
-        for text in texts:
-            values = self._values_among(_tokens_of_text(text))
-            rarity = [self._columns[number].rarity(own) for number, own in values.items()]
-            if len(values) < MIN_CELLS and (len(values) < MIN_TOLD or sum(rarity) < least):
-                continue
-            rows, is_met = self._matches(values)
-            n_cells = is_met.sum(axis=0)
-            listed[rows[n_cells >= np.maximum(MIN_CELLS, _MIN_SHARE * self._n_cells[rows])]] = True
-            told[rows[(n_cells >= MIN_TOLD) & (np.dot(rarity, is_met) >= least)]] = True
-        return listed, told
-
-    def _values_among(self, tokens: frozenset[str]) -> dict[int, list[int]]:
-        """Return the values of each column all of whose tokens are among these."""
-        found: dict[int, list[int]] = {}
-        for token in tokens:
-            for number, value in self._values.get(token, ()):
-                if self._columns[number].tokens[value] <= tokens:
-                    found.setdefault(number, []).append(value)
-        return found
-
-    def _matches(self, values: Mapping[int, list[int]]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rows with a rare one of these values, and which columns of them have one."""
-        columns = [self._columns[number] for number in values]
-        rare = [column.rare_rows(own) for column, own in zip(columns, values.values(), strict=True)]
-        rows = np.unique(np.concatenate(rare))
-        met = [
-            np.isin(column.codes[rows], own)
-            for column, own in zip(columns, values.values(), strict=True)
-        ]
-        return rows, np.array(met)
-
-
-class _WrittenColumn:
-    """The values of a column as sets of tokens, and the rows that have each value."""
-
-    def __init__(self, texts: Sequence[str | None]) -> None:
-        self.codes, distinct = pd.factorize(np.array([*texts, None], dtype=object)[:-1])
-        self.tokens = [*map(_tokens_of_value, distinct)]
-        n_rows = np.bincount(self.codes[self.codes >= 0], minlength=len(distinct))
-        self._n_rows, self._n_all = n_rows.tolist(), self.codes.size
-        self._order = np.argsort(self.codes, kind="stable")[np.count_nonzero(self.codes < 0) :]
-        self._ends = np.cumsum(n_rows)
-
-    def rarest_tokens(self) -> Iterator[tuple[int, str]]:
-        """Yield each value with the token that the fewest other values have."""
-        counts = Counter(token for tokens in self.tokens for token in tokens)
-        for value, tokens in enumerate(self.tokens):
-            if tokens:
-                yield value, min(tokens, key=lambda token: (counts[token], token))
-
-    def rarity(self, values: Iterable[int]) -> float:
-        """Return the negative logarithm of the share of rows that have one of these values."""
-        return math.log(self._n_all / sum(self._n_rows[value] for value in values))
-
-    def rare_rows(self, values: Iterable[int]) -> np.ndarray:
-        """Return the rows of those values that few rows have."""
-        rare = [value for value in values if self._n_rows[value] <= _MAX_ROWS]
-        ends = [(self._ends[value] - self._n_rows[value], self._ends[value]) for value in rare]
-        return np.concatenate([_NO_ROWS, *(self._order[start:end] for start, end in ends)])
-
-
-def _tokens_of_value(text: str) -> frozenset[str]:
-    plain = strip_marks(text)
-    if _DECIMAL.fullmatch(plain):
-        return frozenset([_decimal(plain)])
-    return frozenset([*map(_date, _DATE.findall(plain)), *_TOKENS.findall(_DATE.sub(" ", plain))])
-
-
-def _tokens_of_text(text: str) -> frozenset[str]:
-    plain = strip_marks(text)
-    grouped = (found[0].replace(found[1], "") for found in _GROUPED.finditer(plain))
-    numbers = map(_decimal, [*_DECIMALS.findall(plain), *grouped])
-    return frozenset([*_TOKENS.findall(plain), *numbers, *map(_date, _DATE.findall(plain))])
-
-
-def _date(parts: tuple[str, str, str]) -> str:
-    """Return the numbers of a date in ascending order, which are equal in all notations."""
-    # a year may have two digits
-    return "/".join(map(str, sorted(int(part) % 100 for part in parts)))
-
-
-def _decimal(text: str) -> str:
-    """Return the text of a number with a point and without trailing zeros."""
-    whole, _, part = text.replace(",", ".").partition(".")
-    part = part.rstrip("0")
-    return f"{whole}.{part}" if part else whole
-
-
-def may_list_row(text: str) -> bool:
-    """Return whether a cell has parts for the cells of a row."""
-    return len(text) >= 2 * MIN_CELLS - 1 and len(set(_TOKENS.findall(text))) >= MIN_CELLS
 
 
 def with_decoded_texts(texts: Iterable[str]) -> list[str]:
