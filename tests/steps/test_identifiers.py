@@ -218,9 +218,9 @@ def said(email):
     return email.replace("@", " at ").replace(".", " dot ")
 
 
-def told(one, amount="{}"):
+def told(one, amount="{}", start=0):
     """Return a remark with four of the seven cells of a row."""
-    paid, day = amount.format(one.income), str(one.joined)[:10]
+    paid, day = amount.format(one.income), str(one.joined)[start:10]
     return f"aged {one.age}, from {one.city}, paid {paid} since {'.'.join(day.split('-')[::-1])}"
 
 
@@ -272,6 +272,7 @@ DRESSED = {
     "row in base64": ("key", lambda i, one: encoded(row_of(i, ";"))),
     "half of a row in a remark": ("remark", lambda i, one: told(one)),
     "half of a row in groups of digits": ("remark", lambda i, one: told(one, "{:,.2f}")),
+    "half of a row with years of two digits": ("remark", lambda i, one: told(one, start=2)),
     "row in a remark": ("remark", lambda i, one: f"record {row_of(i, ' / ')} end"),
 }
 

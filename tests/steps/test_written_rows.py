@@ -1,0 +1,69 @@
+"""Rows of a table that single cells contain, in any notation of numbers and dates."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from skeval.steps.written_rows import WrittenRows, may_list_row
+
+N = 200
+RNG = np.random.default_rng(0)
+COLUMNS = {
+    "amount": [f"{amount:.2f}" for amount in RNG.uniform(-9_000, 90_000, N)],
+    "day": [f"20{y}-{m:02d}-{d:02d}" for y, m, d in RNG.integers((10, 1, 1), (24, 13, 29), (N, 3))],
+    "code": [f"K{code}" for code in RNG.choice(10_000, N, replace=False)],
+    "place": [f"Ort{place}" for place in RNG.integers(0, 40, N)],
+    "kind": RNG.choice(["old", "new"], N).tolist(),
+    "size": [None if i % 7 == 0 else str(size) for i, size in enumerate(RNG.integers(0, 9, N))],
+}
+ROWS = WrittenRows(COLUMNS)
+
+
+def cells(row, *names):
+    return [COLUMNS[name][row] for name in names]
+
+
+@pytest.mark.parametrize(
+    "spell",
+    [
+        lambda amount, day, place: f"paid {amount} on {day} in {place}",
+        lambda amount, day, place: f"{place.upper()}: {day.replace('-', '/')}, {amount}0 EUR",
+        lambda amount, day, place: (
+            f"{amount.replace('.', ',')};{'.'.join(day.split('-')[::-1])};{place}"
+        ),
+        lambda amount, day, place: f"{float(amount):,.2f} at {place}, {day[2:].replace('-', '.')}",
+        lambda amount, day, place: f"1,{amount.removeprefix('-')},{place},{day}",
+    ],
+    ids=["as given", "capitals", "commas", "groups of digits", "list"],
+)
+@pytest.mark.parametrize("row", [3, 50])
+def test_some_cells_of_a_row_are_found(spell, row):
+    text = spell(*cells(row, "amount", "day", "place"))
+    listed, some = ROWS.found_in([text, "nothing else was said"])
+    assert np.flatnonzero(some).tolist() == [row]
+    assert not listed.any()
+
+
+def test_frequent_cells_and_cells_of_several_rows_are_not_a_row():
+    mixed = f"{COLUMNS['amount'][3]} {COLUMNS['day'][4]} {COLUMNS['place'][5]}"
+    few = "{} {} {}".format(*cells(3, "place", "kind", "size"))
+    pair = "{} {}".format(*cells(3, "amount", "day"))
+    found = ROWS.found_in([mixed, few, pair, ""])
+    assert not np.any(found)
+    everything = " ".join(cell for column in COLUMNS.values() for cell in column if cell)
+    assert not ROWS.found_in([everything])[1].any()
+
+
+def test_a_row_is_listed_if_nearly_all_its_cells_are():
+    row = "|".join(cell for cell in cells(7, *COLUMNS) if cell)  # its size is missing
+    listed, some = ROWS.found_in([row])
+    assert np.flatnonzero(listed).tolist() == np.flatnonzero(some).tolist() == [7]
+    assert may_list_row(row)
+    assert not may_list_row("a b c d")
+
+
+def test_no_rows_and_no_texts():
+    assert not np.any(ROWS.found_in([]))
+    assert [found.size for found in WrittenRows({}).found_in(["a b c"])] == [0, 0]
+    assert not np.any(WrittenRows({"a": [None, None]}).found_in(["a b c"]))
