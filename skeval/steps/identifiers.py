@@ -32,7 +32,7 @@ from skeval.steps.normal_forms import (
     short_name,
 )
 from skeval.steps.search_in_cells import Identifiers, Texts, with_decoded_texts
-from skeval.steps.written_rows import MIN_SOME, WrittenRows, may_list_row
+from skeval.steps.written_rows import MIN_SOME, WrittenRows, may_have_row
 from skeval.tables.cells import as_texts
 from skeval.tables.preprocessing import NUMERIC
 from skeval.utils.formatting import join_names
@@ -309,7 +309,7 @@ class _Search:
 
     def of_rows(self) -> list[Copies]:
         """Count the rows of which one cell of the release has nearly all values, or several."""
-        long = [*filter(may_list_row, self._texts.given)]
+        long = [*filter(may_have_row, self._texts.given)]
         own = identifier_columns(self._context)
         names = [name for name in self._context.schema.measured if name not in own]
         if not long or len(names) < MIN_SOME:
