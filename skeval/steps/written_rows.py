@@ -22,6 +22,7 @@ _DECIMALS = re.compile(r"(?<!\d)(?=(\d+[.,]\d+))")  # overlapping, because 1,63.
 _GROUPED = re.compile(r"(?<!\d)\d{1,3}([,.' ])\d{3}(?:\1\d{3})*(?:[.,]\d+)?")  # for example 1,234.5
 _DATE = re.compile(r"(?<!\d)(\d{1,4})[./ -](\d{1,2})[./ -](\d{1,4})(?!\d)")
 _NUMBER, _SPACE = re.compile(r"\d+(?:[.,]\d+)?"), re.compile(r"\s")
+_HASH = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{16,}")
 _NO_ROWS = np.zeros(0, dtype=np.int64)
 
 
@@ -172,5 +173,7 @@ def _decimal(text: str) -> str:
 
 
 def may_have_row(text: str) -> bool:
-    """Return whether a cell has parts for some cells of a row."""
-    return len(text) >= 2 * MIN_SOME - 1 and len(set(_TOKENS.findall(text))) >= MIN_SOME
+    """Return whether a cell has parts for some cells of a row, and is no UUID and no hash."""
+    if len(text) < 2 * MIN_SOME - 1 or _HASH.fullmatch(text):
+        return False
+    return len(set(_TOKENS.findall(text))) >= MIN_SOME

@@ -73,6 +73,8 @@ def test_a_row_is_listed_if_nearly_all_its_cells_are():
     assert np.flatnonzero(listed).tolist() == np.flatnonzero(some).tolist() == [7]
     assert may_have_row(row)
     assert not may_have_row("a b")
+    assert not may_have_row("6ba7b810-9dad-11d1-80b4-00c04fd430c8")
+    assert not may_have_row("d41d8cd98f00b204e9800998ecf8427e")
 
 
 def test_no_rows_and_no_texts():
