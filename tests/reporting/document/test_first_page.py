@@ -280,6 +280,23 @@ def test_inconclusive_if_no_test_would_have_found_a_severe_leak() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (0.879, "Relations between columns are not (88 of 100, unseen real rows 100)."),
+        (0.982, "Relations between columns are slightly less similar (98 of 100"),
+        (0.9962, "Relations between columns are slightly less similar (99.6 of 100"),
+    ],
+)
+def test_relations_that_are_nearly_as_in_unseen_rows_are_not_called_lost(value, said) -> None:
+    results = release("none")
+    kept = {name: result for name, result in results.items() if name not in ("phik", "similarity")}
+    kept["relations"] = replace(results["relations"], value=value, difference=(-0.15, -0.001))
+    page = first_page(SuiteResult(kept, sizes=results.sizes, provenance=results.provenance))
+    headline: Headline = block(page, "headline")
+    assert said in plain(headline.deck)
+
+
 def test_copies_of_holdout_rows_are_the_reason_that_is_named() -> None:
     train, holdout, mixed = np.random.default_rng(0).integers(0, 12, (3, 300, 6)).astype(str)
     mixed[:40] = holdout[:40]

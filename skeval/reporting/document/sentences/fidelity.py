@@ -46,10 +46,17 @@ def fidelity_sentence(fidelity: FidelityFindings, loss: PairLoss | None) -> Text
     return paragraph(lead, _survival(deciding, bool(lead)), _most_lost(loss) if is_relation else ())
 
 
+_NEARLY = 0.9  # of the similarity of unseen rows
+
+
 def _survival(kept: Kept, is_second: bool) -> Text:
-    numbers = {"a": f"{kept.value:.0f}", "b": f"{kept.unseen or 0.0:.0f}"}
+    unseen = kept.unseen or 0.0
+    n_digits = int(f"{kept.value:.0f}" == f"{unseen:.0f}")
+    numbers = {"a": f"{kept.value:.{n_digits}f}", "b": f"{unseen:.{n_digits}f}"}
     if kept.scale in (Scale.PAIRS, Scale.ASSOCIATIONS, Scale.ALL_COLUMNS):
         lead = "Relations between columns are not" + ("" if is_second else " preserved")
+        if kept.value >= _NEARLY * unseen:
+            lead = "Relations between columns are slightly less similar"
         return compose(lead + " (**{a} of 100**, unseen real rows {b}).", **numbers)
     what = "Numbers" if kept.scale is Scale.NUMBERS else "Categories"
     return compose(
