@@ -89,7 +89,8 @@ def _counted_copies(result: Result, outcome: Outcome) -> Copies | None:
     if outcome is not Outcome.COPIES:
         return None
     clearest = min(filter(is_beyond_chance, result.copies), key=rank_of_copies, default=None)
-    return None if clearest is None or clearest.what == "rows" else clearest
+    is_rate = clearest is None or (clearest.form == "copies" and clearest.what == "rows")
+    return None if is_rate else clearest
 
 
 def _known_names(harm: float) -> float:

@@ -61,6 +61,10 @@ def test_copies_of_values_are_counted_and_the_clearest_ones_come_first() -> None
     results = release("copies")
     found = [("values of name", 80, 60), ("values of phone", 36, 3), ("values of key", 2, 3)]
     copies = tuple(Copies(what, Copied(n, most), None, 0, 0) for what, n, most in found)
+    near = replace(copies[1], what="rows", form="near copies")
+    counted = replace(results["exact_matches"], value=0.0, copies=(near,))
+    alone = SuiteResult({"near_duplicates": counted}, sizes=results.sizes)
+    assert repr(alone).splitlines()[1].split()[-2:] == ["36", "3"]
     exact = replace(results["exact_matches"], value=0.0, copies=copies)
     results = SuiteResult({**results, "exact_matches": exact}, sizes=results.sizes)
     table = score_table(results)
