@@ -26,25 +26,33 @@ class _WholeProcess:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self._n_threads = 0
+        self._inside: set[int] = set()
         self._limit: Any = None
 
     def __enter__(self) -> None:
         with self.lock:
-            if not self._n_threads:
+            self._forget_stopped_threads()
+            if not self._inside:
                 _take_control()
                 self._limit = _libraries("blas", len(sys.modules)).limit(limits=1)
-            self._n_threads += 1
+            self._inside.add(threading.get_ident())
+
+    def _forget_stopped_threads(self) -> None:
+        # An exception that stops a thread from outside may come between the limit and its end. This
+        # thread is not inside a block, or it would not enter one.
+        alive = {thread.ident for thread in threading.enumerate()}
+        self._inside &= {ident for ident in alive if ident} - {threading.get_ident()}
 
     def forget_other_threads(self) -> None:
         """Count only this thread, which is the only one in a forked process."""
         self.lock = threading.Lock()  # another thread may have held the lock
-        self._n_threads = int(getattr(_THIS_THREAD, "is_limited", False))
+        is_inside = getattr(_THIS_THREAD, "is_limited", False)
+        self._inside = {threading.get_ident()} if is_inside else set()
 
     def __exit__(self, *error: object) -> None:
         with self.lock:
-            self._n_threads -= 1
-            if not self._n_threads:
+            self._inside.discard(threading.get_ident())
+            if not self._inside:
                 _take_control()
                 self._limit.restore_original_limits()
                 _take_control()
