@@ -34,7 +34,7 @@ class _WholeProcess:
             self._forget_stopped_threads()
             if not self._inside:
                 _take_control()
-                self._limit = _libraries("blas", len(sys.modules)).limit(limits=1)
+                self._limit = _libraries("blas", *_modules()).limit(limits=1)
             self._inside.add(threading.get_ident())
 
     def _forget_stopped_threads(self) -> None:
@@ -71,7 +71,7 @@ def one_thread() -> Iterator[None]:
         yield
         return
     # OpenMP has a limit for each thread that calls it
-    with BLAS, _libraries("openmp", len(sys.modules)).limit(limits=1):
+    with BLAS, _libraries("openmp", *_modules()).limit(limits=1):
         _THIS_THREAD.is_limited = True
         try:
             yield
@@ -85,7 +85,13 @@ def _take_control() -> None:
         clear(force=True)
 
 
+def _modules() -> tuple[int, str]:
+    """Return the number of modules and the last one, because others may have been removed."""
+    names = [*sys.modules]
+    return len(names), names[-1]
+
+
 @lru_cache(maxsize=2)
-def _libraries(user_api: str, n_modules: int) -> ThreadpoolController:
+def _libraries(user_api: str, n_modules: int, last: str) -> ThreadpoolController:
     """Return the libraries of a kind, which are found again after more modules are loaded."""
     return ThreadpoolController().select(user_api=user_api)
