@@ -438,15 +438,14 @@ class Context:
                 raise
         if isinstance(known, tuple):
             return known
-        try:
-            if not known.done():
-                with waiting():  # lets the computing thread use this core
-                    known.exception()
-            return known.result()
-        except Stopped:
-            if future is not None:
-                raise
-            return self._compute_once(key, compute)  # the other metric was stopped, not this one
+        if not known.done():
+            with waiting():  # lets the computing thread use this core
+                known.exception()
+        # If the other metric was stopped, this one computes the step. If this one is stopped while
+        # it waits, the error is raised here and is not the outcome of the step.
+        if future is None and isinstance(known.exception(), Stopped):
+            return self._compute_once(key, compute)
+        return known.result()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Context:
         return _restore_context(

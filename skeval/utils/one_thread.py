@@ -26,33 +26,25 @@ class _WholeProcess:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self._inside: set[int] = set()
+        self._n_threads = 0
         self._limit: Any = None
 
     def __enter__(self) -> None:
         with self.lock:
-            self._forget_stopped_threads()
-            if not self._inside:
+            if not self._n_threads:
                 _take_control()
-                self._limit = _libraries("blas", *_modules()).limit(limits=1)
-            self._inside.add(threading.get_ident())
-
-    def _forget_stopped_threads(self) -> None:
-        # An exception that stops a thread from outside may come between the limit and its end. This
-        # thread is not inside a block, or it would not enter one.
-        alive = {thread.ident for thread in threading.enumerate()}
-        self._inside &= {ident for ident in alive if ident} - {threading.get_ident()}
+                self._limit = _libraries("blas", len(sys.modules)).limit(limits=1)
+            self._n_threads += 1
 
     def forget_other_threads(self) -> None:
         """Count only this thread, which is the only one in a forked process."""
         self.lock = threading.Lock()  # another thread may have held the lock
-        is_inside = getattr(_THIS_THREAD, "is_limited", False)
-        self._inside = {threading.get_ident()} if is_inside else set()
+        self._n_threads = int(getattr(_THIS_THREAD, "is_limited", False))
 
     def __exit__(self, *error: object) -> None:
         with self.lock:
-            self._inside.discard(threading.get_ident())
-            if not self._inside:
+            self._n_threads -= 1
+            if not self._n_threads:
                 _take_control()
                 self._limit.restore_original_limits()
                 _take_control()
@@ -71,7 +63,7 @@ def one_thread() -> Iterator[None]:
         yield
         return
     # OpenMP has a limit for each thread that calls it
-    with BLAS, _libraries("openmp", *_modules()).limit(limits=1):
+    with BLAS, _libraries("openmp", len(sys.modules)).limit(limits=1):
         _THIS_THREAD.is_limited = True
         try:
             yield
@@ -85,13 +77,7 @@ def _take_control() -> None:
         clear(force=True)
 
 
-def _modules() -> tuple[int, str]:
-    """Return the number of modules and the last one, because others may have been removed."""
-    names = [*sys.modules]
-    return len(names), names[-1]
-
-
 @lru_cache(maxsize=2)
-def _libraries(user_api: str, n_modules: int, last: str) -> ThreadpoolController:
+def _libraries(user_api: str, n_modules: int) -> ThreadpoolController:
     """Return the libraries of a kind, which are found again after more modules are loaded."""
     return ThreadpoolController().select(user_api=user_api)

@@ -23,11 +23,18 @@ from tests.snapshots import raises, warns
 TABLE = pd.DataFrame({"x": np.arange(50.0)})
 
 
+AT_WORK = []
+
+
 @shared
 def endless(context):
     end = time.monotonic() + 60.0
-    while time.monotonic() < end:
-        time.sleep(0.005)
+    AT_WORK.append(True)
+    try:
+        while time.monotonic() < end:
+            time.sleep(0.005)
+    finally:
+        AT_WORK.pop()
     return context.n_rows("synthetic")
 
 
@@ -62,6 +69,15 @@ def test_an_endless_metric_is_stopped_and_the_others_stand(n_jobs):
     assert result["ks"].value == 1.0
     assert "LimitError" in result["endless"].error
     assert np.isnan(result["again"].value)
+
+
+def test_metrics_that_wait_for_the_same_endless_step_are_stopped_too():
+    metrics = [(name, Endless()) for name in "abc"]
+    suite = MetricSuite(metrics, timeout=0.3, n_jobs=3).fit(TABLE)
+    with warns(MetricFailedWarning):
+        result = suite.evaluate(TABLE)
+    assert all("LimitError" in result[name].error for name, _ in metrics)
+    assert not AT_WORK
 
 
 @pytest.mark.slow

@@ -121,15 +121,3 @@ def test_a_fork_does_not_wait_for_a_thread_of_its_parent():
             with one_thread():
                 os._exit(int(n_threads() != {1}))
     assert os.waitpid(child, 0)[1] == 0
-
-
-def test_a_thread_that_was_stopped_at_the_limit_does_not_count():
-    with threadpool_limits(3):
-        stopped = threading.Thread(target=BLAS.__enter__)  # and never leaves
-        stopped.start()
-        stopped.join()
-        BLAS.__enter__()  # as if an exception came before the block of this thread
-        with threadpool_limits(3):
-            with one_thread():
-                assert n_threads() == {1}
-            assert n_threads() == {3}
