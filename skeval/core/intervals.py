@@ -44,12 +44,13 @@ class HalvedValues:
         """Return the values for `n_rows` of a role, and the fraction of rows in both halves."""
         # None if the metric has no halves, or if there are too few rows
         sizes = self._sizes(n_rows)
-        if not self.metric._halved or min(sizes) < MIN_HALVED:
+        share = halved_share(*sizes)
+        if not self.metric._halved or share * min(sizes) < MIN_HALVED:
             return None
         key = role, sizes
         if key not in self._halves:
             self._halves[key] = self.metric._values_of_halves(self.context, *key, self._n_halvings)
-        return self._halves[key], halved_share(*sizes)
+        return self._halves[key], share
 
     def extremes(self, role: str, n_rows: int) -> np.ndarray:
         """Return the values for other extremes of the training data, in all rows and in half."""

@@ -31,7 +31,6 @@ from skeval.utils.formatting import percent
 from skeval.utils.parameters import Columns, Interval, Seed
 
 _LEVEL = 0.95
-_TINY = 1e-300
 _UNRELATED = (
     "the classifier finds no dependence between the columns of the training data, so the fraction "
     "that is preserved is undefined."
@@ -139,7 +138,7 @@ class RelationScore(Metric):
         relations = learned_relations(context, *how)
         if relations.area - _half_width(relations.error) <= 0.5:
             return undefined_result(_UNRELATED, NothingToMeasureWarning)
-        return _score_relations(relations, apart_scores(context, *how), None)
+        return _score_relations(relations, apart_scores(context, *how))
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         # here, because `score` needs no interval
@@ -179,24 +178,14 @@ class RelationScore(Metric):
 
 
 def _score_relations(
-    relations: Relations, scores: np.ndarray, of_parts: np.ndarray | None
+    relations: Relations, scores: np.ndarray, of_parts: np.ndarray | None = None
 ) -> Result:
     """Return the fraction of the learned relations that occur in other rows."""
-    # `of_parts` are the values of classifiers of few rows each. The variance of their mean is also
-    # the variance that the mean of both classifiers has over other training data, because they
-    # have learned from the same number of rows in total. Standard errors of A and T contain the
-    # variance of the shuffled columns as if they were other rows, which is about as large in small
-    # tables.
     area, error_of_area = mean_area(scores)
     known = relations.area - 0.5
     unclipped = (area - 0.5) / known
     error = float(np.hypot(error_of_area, unclipped * relations.error)) / known
-    half = _half_width(error)
-    if of_parts is not None:
-        between = float(np.var(of_parts, ddof=1)) / of_parts.size
-        total = error**2 + between
-        freedom = (of_parts.size - 1) * total**2 / max(between**2, _TINY)
-        half = float(student.ppf((1.0 + _LEVEL) / 2.0, freedom)) * np.sqrt(total)
+    half = _half_width(error, of_parts)
     value, low, high = (float(np.clip(unclipped + x, 0.0, 1.0)) for x in (0.0, -half, half))
     details: dict[str, Any] = {
         "unclipped": unclipped,
@@ -207,5 +196,16 @@ def _score_relations(
     return Result(value, interval=(low, high), details=details)
 
 
-def _half_width(error: float) -> float:
-    return float(norm.isf((1.0 - _LEVEL) / 2.0)) * error
+def _half_width(error: float, of_parts: np.ndarray | None = None) -> float:
+    # `of_parts` are the values of classifiers of few rows each. The variance of their mean is also
+    # the variance that the mean of both classifiers has over other training data, because they
+    # have learned from the same number of rows in total. Standard errors of A and T contain the
+    # variance of the shuffled columns as if they were other rows, which is about as large in small
+    # tables.
+    upper = (1.0 + _LEVEL) / 2.0
+    between = 0.0 if of_parts is None else float(np.var(of_parts, ddof=1)) / of_parts.size
+    if of_parts is None or between == 0.0:
+        return float(norm.ppf(upper)) * error
+    total = error**2 + between
+    freedom = (of_parts.size - 1) * (total / between) ** 2
+    return float(student.ppf(upper, freedom)) * float(np.sqrt(total))

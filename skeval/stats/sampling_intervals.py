@@ -111,9 +111,9 @@ def lasting_noise(extremes: np.ndarray) -> np.ndarray:
     # halves already contain it. Therefore, the lasting variance is twice the variance in all rows
     # minus the variance in half of the rows.
     whole, half = extremes.T
+    if not np.isfinite(extremes).all() or np.ptp(whole) == 0.0:
+        return np.asarray(whole)  # all noise is assumed to last if half of the rows are too few
     variance = float(whole.var(ddof=1))
-    if not variance > 0.0:
-        return np.asarray(whole)
     lasting = max(0.0, 2.0 * variance - float(half.var(ddof=1)))
     return np.asarray(whole.mean() + (whole - whole.mean()) * np.sqrt(lasting / variance))
 

@@ -55,6 +55,9 @@ def test_noise_that_is_twice_as_large_in_half_of_the_rows_does_not_last(times, l
     found = lasting_noise(np.array([whole, 1.0 + times**0.5 * whole]).T)
     assert found.var(ddof=1) == pytest.approx(left * whole.var(ddof=1))
     assert (lasting_noise(np.ones((4, 2))) == 1.0).all()
+    unknown = lasting_noise(np.array([whole, np.full(4, np.nan)]).T)
+    assert (unknown == whole).all()
+    assert np.isinf(lasting_noise(np.full((4, 2), np.inf))).all()
 
 
 def test_halves_by_hand():
