@@ -57,6 +57,33 @@ def test_some_cells_are_found_in_codes_without_their_signs(row, years):
         assert not ROWS.found_in([f"R {when} {digits} {place}"])[1].any()  # no code
 
 
+@pytest.mark.parametrize("row", [3, 50, 90])
+@pytest.mark.parametrize(
+    "glue",
+    [
+        lambda year, month, date, amount: f"{year[2:]}{month}{date}{amount}",
+        lambda year, month, date, amount: f"{date}{month}{year}{amount.zfill(9)}",
+        lambda year, month, date, amount: f"48{amount}{year}{month}{date}7",
+        lambda year, month, date, amount: f"R{date}{month}{year[2:]}-{amount}",
+    ],
+    ids=["glued", "zeros", "amount first", "hyphen"],
+)
+def test_two_cells_are_found_in_the_digits_of_a_code(row, glue):
+    amount, day = cells(row, "amount", "day")
+    digits = amount.removeprefix("-").replace(".", "")
+    code = glue(*day.split("-"), digits)
+    assert may_have_row(code)
+    assert np.flatnonzero(ROWS.found_in([code])[1]).tolist() == [row]
+    for other in (f"{code[:4]} {code[4:]}", glue(*day.split("-"), "7415283")):
+        assert not np.any(ROWS.found_in([other]))
+
+
+def test_random_codes_have_no_rows():
+    codes = ["".join(digits) for digits in RNG.integers(0, 10, (5_000, 15)).astype(str)]
+    assert all(map(may_have_row, codes))
+    assert not np.any(ROWS.found_in(codes))
+
+
 def test_frequent_cells_and_cells_of_several_rows_are_not_a_row():
     mixed = f"{COLUMNS['amount'][3]} {COLUMNS['day'][4]} {COLUMNS['place'][5]}"
     few = "{} {} {}".format(*cells(3, "place", "kind", "size"))
