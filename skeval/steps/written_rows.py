@@ -54,9 +54,9 @@ class WrittenRows:
         # once in all pairs of a row and a text.
         listed, some = np.zeros((2, self.n_rows), dtype=bool)
         least = math.log(max(1, self.n_rows)) + math.log(max(1, len(texts)))
-        for text in texts:
-            some[[*self._glued_in(text, len(texts))]] = True
-            values = self._values_in(text)
+        for plain in map(strip_marks, texts):
+            some[[*self._glued_in(plain, len(texts))]] = True
+            values = self._values_in(plain)
             rarity = [self._columns[number].rarity(own) for number, own in values.items()]
             if len(values) < MIN_CELLS and (len(values) < MIN_SOME or sum(rarity) < least):
                 continue
@@ -66,9 +66,8 @@ class WrittenRows:
             some[rows[(n_cells >= MIN_SOME) & (np.dot(rarity, is_met) >= least)]] = True
         return listed, some
 
-    def _values_in(self, text: str) -> dict[int, list[int]]:
+    def _values_in(self, plain: str) -> dict[int, list[int]]:
         """Return the values of each column all of whose tokens a text has."""
-        plain = strip_marks(text)
         tokens = tokens_of_text(plain)
         found: dict[int, list[int]] = {}
         for token in tokens:
@@ -80,9 +79,9 @@ class WrittenRows:
                 found.setdefault(number, []).append(value)
         return {number: [*dict.fromkeys(values)] for number, values in sorted(found.items())}
 
-    def _glued_in(self, text: str, n_texts: int) -> Iterator[int]:
+    def _glued_in(self, plain: str, n_texts: int) -> Iterator[int]:
         """Yield the rows of which the digits of a code contain two or more rare values."""
-        digits = "" if _SPACE.search(text) else _NO_DIGIT.sub("", text)
+        digits = "" if _SPACE.search(plain) else _NO_DIGIT.sub("", plain)
         least = math.log10(max(1, self.n_rows * n_texts)) + _MORE_DIGITS
         if len(digits) < least:
             return
