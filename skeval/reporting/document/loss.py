@@ -22,6 +22,7 @@ _MIN_CELLS = 4  # with at least 10 training rows, for a table to show anything
 _DASH = "\N{EN DASH}"
 _ENDS = re.compile(f"{_DASH}| to ")  # between the two ends of a bin
 _MIN_LOST, _MAX_KEPT = 0.1, 0.05  # associations of a relation that is lost completely
+_MIN_SHORTFALL = 0.02  # of the similarity of a pair whose relation is weaker
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,16 @@ class PairLoss:
         return _gap_or_lowest(self.pair.real_association - self.pair.synthetic_association)
 
     @property
+    def shortfall(self) -> float:
+        """By how much the pair is less similar than in two samples of one population."""
+        return _gap_or_lowest(self.pair.ceiling - self.pair.similarity)
+
+    @property
+    def is_weaker(self) -> bool:
+        """Whether the association is clearly weaker and the pair is less similar."""
+        return self.gap > _MIN_LOST and self.shortfall > _MIN_SHORTFALL
+
+    @property
     def names(self) -> tuple[str, str]:
         """The two columns."""
         return self.columns.column, self.rows.column
@@ -81,11 +92,11 @@ class PairLoss:
 def find_loss(results: SuiteResult) -> PairLoss | None:
     """Return the pair whose association is lost most, or else the least similar one."""
     losses = [loss for pair in find_pairs(results) if (loss := _read_loss(pair, results))]
-    lost = [loss for loss in losses if loss.gap > _MIN_LOST]
-    if lost:
-        return max(lost, key=lambda loss: loss.gap)
-    gaps = [_gap_or_lowest(loss.pair.ceiling - loss.pair.similarity) for loss in losses]
-    return losses[gaps.index(max(gaps))] if losses and max(gaps) > -math.inf else None
+    weaker = [loss for loss in losses if loss.is_weaker]
+    if weaker:
+        return max(weaker, key=lambda loss: loss.gap)
+    least = max(losses, key=lambda loss: loss.shortfall, default=None)
+    return least if least is not None and least.shortfall > -math.inf else None
 
 
 def _gap_or_lowest(gap: float) -> float:
@@ -106,6 +117,8 @@ def _read_loss(pair: PairMap, results: SuiteResult) -> PairLoss | None:
     rows = _shorten(first, tables["train"].sum(axis=1), _MAX_ROWS)
     columns = _shorten(second, tables["train"].sum(axis=0), _MAX_COLUMNS)
     shares = {role: _sum_places(table, rows, columns) for role, table in tables.items()}
+    if min(len(rows.labels), len(columns.labels)) < 2:  # such as the names of persons, all pooled
+        return None
     if np.count_nonzero(shares["train"]) < _MIN_CELLS:
         return None
     is_known = np.maximum(shares["train"], shares["synthetic"]) > 0.0

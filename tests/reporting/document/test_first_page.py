@@ -13,6 +13,7 @@ import pytest
 
 from skeval import Result, SuiteResult, make_suite
 from skeval.exceptions import UnreadCellsWarning
+from skeval.fidelity import PhikMatrixDifference, SimilarityScore
 from skeval.reporting.document.blocks import (
     Cell,
     Comparison,
@@ -24,6 +25,7 @@ from skeval.reporting.document.blocks import (
     Tile,
     Tiles,
 )
+from skeval.reporting.document.loss import find_loss
 from skeval.reporting.document.report import make_document
 from skeval.reporting.document.sentences.untested import check_types
 from skeval.reporting.document.spans import Span, plain
@@ -342,6 +344,25 @@ def test_reversed_order_of_two_columns() -> None:
         assert f"Another pair: {sentence}" in plain(block(document.pages[0], "loss").note)
         (page,) = (one for one in document.pages if one.name == "pairs")
         assert plain(block(page, "reversed").paragraphs[0]) == sentence
+
+
+def test_a_column_of_names_is_not_the_least_similar_pair() -> None:
+    rng = np.random.default_rng(0)
+    size = rng.normal(size=(2, 1_000))
+    given = {
+        role: pd.DataFrame(
+            {
+                "person": [f"{role} {i - (i % 40 == 1):04d}" for i in range(1_000)],
+                "height": size[i],
+                "weight": rng.normal(size=1_000),
+            }
+        )
+        for i, role in enumerate(("train", "synthetic"))
+    }
+    suite = make_suite([SimilarityScore(), PhikMatrixDifference()]).fit(given["train"])
+    loss = find_loss(suite.evaluate(given["synthetic"]))
+    assert loss is not None
+    assert set(loss.names) == {"height", "weight"}
 
 
 def test_many_columns_to_check_are_counted() -> None:

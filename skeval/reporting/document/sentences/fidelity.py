@@ -43,10 +43,15 @@ def fidelity_sentence(fidelity: FidelityFindings, loss: PairLoss | None) -> Text
         lead = compose(
             "Single columns are similar ({n} of 100).", n=f"{max(one.value for one in single):.0f}"
         )
-    return paragraph(lead, _survival(deciding, bool(lead)), _most_lost(loss) if is_relation else ())
+    is_lost = is_relation and not _is_slight(deciding)
+    return paragraph(lead, _survival(deciding, bool(lead)), _most_lost(loss) if is_lost else ())
 
 
 _NEARLY = 0.9  # of the similarity of unseen rows
+
+
+def _is_slight(kept: Kept) -> bool:
+    return kept.value >= _NEARLY * (kept.unseen or 0.0)
 
 
 def _survival(kept: Kept, is_second: bool) -> Text:
@@ -55,7 +60,7 @@ def _survival(kept: Kept, is_second: bool) -> Text:
     numbers = {"a": f"{kept.value:.{n_digits}f}", "b": f"{unseen:.{n_digits}f}"}
     if kept.scale in (Scale.PAIRS, Scale.ASSOCIATIONS, Scale.ALL_COLUMNS):
         lead = "Relations between columns are not" + ("" if is_second else " preserved")
-        if kept.value >= _NEARLY * unseen:
+        if _is_slight(kept):
             lead = "Relations between columns are slightly less similar"
         return compose(lead + " (**{a} of 100**, unseen real rows {b}).", **numbers)
     what = "Numbers" if kept.scale is Scale.NUMBERS else "Categories"
@@ -66,7 +71,7 @@ def _survival(kept: Kept, is_second: bool) -> Text:
 
 
 def _most_lost(loss: PairLoss | None) -> Text:
-    if loss is None or not loss.gap > 0.0:
+    if loss is None or not loss.is_weaker:
         return ()
     first, second = loss.names
     return compose(
