@@ -44,10 +44,23 @@ def grouped_copies(context: Context, chance: float) -> tuple[Copied, Copied]:
     # row counts if the middle of the synthetic rows around it is at least four times closer than
     # any other real row. A synthetic row is around a real row if every other real row is at least
     # twice as distant from that row.
+    # If categories were replaced in the copies, only their numbers are close to the row. Therefore,
+    # groups are also searched for in all numbers.
+    sets = _column_sets(context)
+    found = [_copies_in_columns(context, columns, chance / len(sets)) for columns in sets]
+    several, one = (
+        next((count for count in counts if count.beyond_chance), counts[0])
+        for counts in zip(*found, strict=True)
+    )
+    return several, one
+
+
+def _copies_in_columns(
+    context: Context, columns: tuple[str, ...] | None, chance: float
+) -> tuple[Copied, Copied]:
     roles = tuple(role for role in ("train", "holdout") if role in context)
     n_train, n_rows = context.n_rows("train"), context.n_rows("synthetic")
     n_real = sum(context.n_rows(role) for role in roles)
-    columns = _columns_of_frequent_values(context, n_real + n_rows)
     n_columns = len(context.schema.measured if columns is None else columns)
     least = max(_MIN_ROWS, math.ceil(_TIMES_USUAL * n_rows / n_real))
     groups = _groups(context, "synthetic", roles, columns, least)
@@ -67,34 +80,41 @@ def grouped_copies(context: Context, chance: float) -> tuple[Copied, Copied]:
         several = Copied(n, most, repeats=predicted, chance=chance)
     central = _CENTRAL_NARROW if n_columns < _NARROW else _CENTRAL_ALONE
     around_one = _MIN_AROUND_ONE * max(1.0, n_rows / n_real)
-    one = _largest_group(groups, is_train & (groups.ratios >= central), around_one)
+    is_other = ~(is_train & (groups.ratios >= central / _CENTRAL))
+    one = _largest_group(groups, is_train & (groups.ratios >= central), is_other, around_one)
     if not one.beyond_chance and n_columns >= _WIDE:
         # twice as many copies whose noise does not cancel out, for example if it has a direction
         is_close = is_train & (groups.ratios >= _CENTRAL_WIDE)
-        one = _largest_group(groups, is_close, 2.0 * around_one)
+        one = _largest_group(groups, is_close, ~is_close, 2.0 * around_one)
     return several, one
 
 
-def _largest_group(groups: Groups, is_copied: np.ndarray, least: float) -> Copied:
+def _largest_group(
+    groups: Groups, is_copied: np.ndarray, is_other: np.ndarray, least: float
+) -> Copied:
     """Return the number of rows of the largest group around a training row, with its bound."""
     # A generator may produce groups for other reasons. The middle of such a group is rarely at a
     # real row, and may be at a holdout row.
-    n, others = (int(groups.sizes[chosen].max(initial=0)) for chosen in (is_copied, ~is_copied))
+    n, others = (int(groups.sizes[chosen].max(initial=0)) for chosen in (is_copied, is_other))
     return Copied(n, max(math.ceil(least) - 1, _TIMES_OTHERS * others))
 
 
-def _columns_of_frequent_values(context: Context, n_rows: int) -> tuple[str, ...] | None:
-    """Return the columns without categories of few rows, because copies differ in such columns."""
-    if n_rows > _MAX_CHOSEN:
-        return None
-    n_real = sum(context.n_rows(role) for role in ("train", "holdout") if role in context)
+def _column_sets(context: Context) -> list[tuple[str, ...] | None]:
+    """Return the columns without categories of few rows, and the numbers among them if enough."""
+    # copies differ in categories of few rows
+    roles = [role for role in ("train", "holdout", "synthetic") if role in context]
+    if sum(map(context.n_rows, roles)) > _MAX_CHOSEN:
+        return [None]
+    n_real = sum(map(context.n_rows, roles[:-1]))
     rare = {
         name
         for name in context.schema.columns(*NOMINAL)
         if context.column("train", name).nunique() * _ROWS_PER_LEVEL > n_real
     }
     left = [name for name in context.schema.measured if name not in rare]
-    return column_key(context.schema, left) if left else None
+    numbers = [name for name in left if context.schema.kinds[name] not in NOMINAL]
+    chosen = [left, numbers] if _NARROW <= len(numbers) < len(left) else [left]
+    return [column_key(context.schema, names) if names else None for names in chosen]
 
 
 def _groups(

@@ -80,6 +80,21 @@ def test_a_person_mixed_with_another_one_in_each_copy_is_found(seed):
 
 
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("n_persons", "times"), [(1, 90), (8, 20)])
+def test_persons_with_other_categories_in_each_copy_are_found(seed, n_persons, times):
+    rng, (train, holdout, fresh) = tables(40 + seed)
+
+    def released(persons):
+        copies = repeated(persons, times, 0.02, rng)
+        return among(copies.assign(**people(len(copies), rng)[["sex", "region"]]), fresh)
+
+    context = Context.of(train, holdout)
+    assert near_copies(context.with_synthetic(released(train.iloc[:n_persons]))).leak_sentence
+    others = released(people(n_persons, rng))
+    assert not near_copies(context.with_synthetic(others)).leak_sentence
+
+
+@pytest.mark.parametrize("seed", range(3))
 def test_a_family_with_noise_in_each_copy_is_found(seed):
     rng, (train, holdout, fresh) = tables(10 + seed)
     released = among(repeated(train.iloc[5:10], 15, 0.02, rng), fresh)
