@@ -11,6 +11,7 @@ import pandas as pd
 
 from skeval.core.context import Context, shared
 from skeval.exceptions import InvalidParameterError
+from skeval.privacy.close_values import copies_close_to_values
 from skeval.privacy.near_texts import ROLES, text_values
 from skeval.privacy.readable_cells import known_share, unread_rows
 from skeval.stats import matches as stats
@@ -90,7 +91,8 @@ def copies_of_values(
         n_each = np.bincount(codes[name][: context.n_rows("train")] + 1)[1:]
         if (n_each == 1).sum() < _IDENTIFYING * n_each.sum():  # keys of other tables may repeat
             del codes[name]
-    return value_copies(codes, _n_rows(context))
+    exact = value_copies(codes, _n_rows(context))
+    return (*exact, *copies_close_to_values(context, chosen[0]))
 
 
 def _objects(context: Context, role: str, name: str) -> np.ndarray:
