@@ -18,7 +18,12 @@ from skeval.stats.distributions import log_choose
 from skeval.utils.formatting import as_float
 
 Form = Literal[
-    "copies", "copies of a value", "near copies", "near copies of one", "values in a cell"
+    "copies",
+    "copies of a value",
+    "near copies",
+    "near copies of one",
+    "values in a cell",
+    "values inside cells",
 ]
 UNCOUNTED = "copies of training rows were not counted"  # for example without a metric of copies
 CHANCE = 0.01  # probability of more repeats than the bound if nothing was copied
@@ -164,6 +169,9 @@ class Copies:
             rows = "row" if n == 1 else "rows"
             return f"single cells of the release contain {self.what} of {n:,} training {rows}"
         which, stand = ("one of the", "occurs") if n == 1 else (f"{n:,}", "occur")
+        if self.form == "values inside cells":
+            said = f"cells of the release contain, at least in part, {which} {self.what}"
+            return f"{said} that are unique in the training data"
         return f"{which} {self.what} that are unique in the training data {stand} in the release"
 
     @property

@@ -9,7 +9,8 @@ import numpy as np
 
 from skeval.core.context import Context, shared
 from skeval.stats.copied_rows import Repeats
-from skeval.steps.identifiers import are_consecutive, column_texts, identifier_columns
+from skeval.steps.cell_search import column_texts
+from skeval.steps.identifiers import are_consecutive, identifier_columns
 from skeval.steps.normal_forms import Form, form_of
 
 _CHANCE = 0.001  # the probability that fresh codes have more new patterns than the bound

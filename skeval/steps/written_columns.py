@@ -52,6 +52,10 @@ class WrittenColumn:
                 forms = _orders_of_date(*date.groups()) if date else {digits, _whole(plain)}
                 yield from ((value, form) for form in forms if len(form) >= MIN_GLUED)
 
+    def n_rows_of(self, value: int) -> int:
+        """Return how many rows have a value."""
+        return self._n_rows[value]
+
     def rarity(self, values: Iterable[int]) -> float:
         """Return the negative logarithm of the share of rows that have one of these values."""
         return math.log(self._n_all / sum(self._n_rows[value] for value in values))

@@ -158,6 +158,9 @@ def copies_sentence(copies: Copies) -> Text:
     elif copies.form == "values in a cell":
         rows = "row" if n == 1 else "rows"
         lead = f"Single synthetic cells contain {{what}} of **{{n}}** training {rows}. "
+    elif copies.form == "values inside cells":
+        lead = "Synthetic cells contain, at least in part, **{n}** {what} that occur once in the "
+        lead += "training data. "
     elif copies.form == "copies of a value":
         lead = "**{n}** {what} of a single training row occur in the synthetic table. "
     elif copies.what == "rows" or cells:
