@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator
 
 from skeval.reporting.document.blocks import Block, Cell, Headline, Page, Paragraphs, Table
-from skeval.reporting.document.fidelity import difference_to_unseen, outcome_of_difference
+from skeval.reporting.document.checks import outcome_of_quality
+from skeval.reporting.document.fidelity import difference_to_unseen
 from skeval.reporting.document.findings import Findings
 from skeval.reporting.document.metric_titles import metric_titles
 from skeval.reporting.document.numbers import NOTHING, points, rate, score
@@ -124,7 +125,7 @@ def outcome_of_result(name: str, result: Result, found: Findings) -> Outcome:
     if math.isnan(result.value):
         return Outcome.NOT_EVALUATED
     if aspect_of(result) != "privacy":
-        return outcome_of_difference(result)
+        return outcome_of_quality(result)
     if name in found.privacy.verdict.alarms:
         return Outcome.LEAK
     if any(one.train.beyond_chance for one in result.copies):

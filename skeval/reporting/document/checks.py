@@ -14,6 +14,7 @@ from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import is_quoted
 
 _SLACK = 0.02  # by which a check without an interval may be below unseen rows
+_OF_BOTH = math.sqrt(2.0)  # a value of unseen rows varies as much as that of synthetic rows
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,10 @@ def find_validity(results: SuiteResult) -> ValidityFindings:
 def _shortfall(result: Result) -> Shortfall | None:
     best = max(result.tags.bounds) if result.tags is not None else math.nan
     expected = best if result.baseline is None else min(best, result.baseline)
-    reached = max(result.interval) if result.interval else result.value + _SLACK
+    reached = result.value + _SLACK
+    if result.interval:
+        more = max(result.interval) - result.value
+        reached = result.value + (more if result.baseline is None else _OF_BOTH * more)
     if not expected > reached:
         return None
     return Shortfall(
@@ -69,6 +73,13 @@ def _shortfall(result: Result) -> Shortfall | None:
         number_at(result.details, "worst", "value"),
         texts_at(result.details, "missing"),
     )
+
+
+def outcome_of_quality(result: Result) -> Outcome:
+    """Return how a value other than one of privacy compares with unseen rows."""
+    if result.tags is not None and result.tags.aspect == "validity" and _shortfall(result):
+        return Outcome.BELOW
+    return outcome_of_difference(result)
 
 
 def _name_column(result: Result) -> str:

@@ -78,11 +78,6 @@ class FidelityFindings:
         pairs = (self.get(scale) for scale in (Scale.PAIRS, Scale.ASSOCIATIONS))
         return any(one.outcome is Outcome.BELOW for one in pairs)
 
-    @property
-    def n_below(self) -> int:
-        """How many values are below the baseline."""
-        return sum(one.outcome is Outcome.BELOW for one in self.kept)
-
 
 _METRICS: dict[Scale, tuple[str, Callable[[float], float]]] = {
     Scale.NUMBERS: ("KSComplement", lambda value: 100.0 * value),

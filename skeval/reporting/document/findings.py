@@ -9,6 +9,7 @@ from skeval.reporting.document.checks import (
     ValidityFindings,
     find_utility,
     find_validity,
+    outcome_of_quality,
 )
 from skeval.reporting.document.fidelity import FidelityFindings, find_fidelity
 from skeval.reporting.document.loss import PairLoss, find_loss
@@ -16,10 +17,10 @@ from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.privacy import PrivacyFindings, find_privacy
 from skeval.reporting.document.reversed_order import ReversedOrder, find_reversed
 from skeval.reporting.document.sentences.nouns import Noun
-from skeval.reporting.document.tables import names_of_tables, results_of_table
+from skeval.reporting.document.tables import names_of_tables, results_of_table, results_with_value
 from skeval.results.provenance import Provenance
 from skeval.results.suite_result import SuiteResult
-from skeval.results.verdict import Verdict
+from skeval.results.verdict import Verdict, aspect_of
 
 _MAX_UNUSABLE = 50.0  # relations kept of 100, below which a table is of no use yet
 
@@ -44,9 +45,12 @@ class Findings:
 
     @property
     def places(self) -> int:
-        """In how many places the table falls short of unseen rows, privacy aside."""
-        short = self.fidelity.n_below + len(self.validity.shortfalls)
-        return short + (self.utility.outcome is Outcome.BELOW)
+        """How many results fall short of unseen rows, privacy aside."""
+        return sum(
+            outcome_of_quality(result) is Outcome.BELOW
+            for result in results_with_value(self.results).values()
+            if aspect_of(result) != "privacy"
+        )
 
     @property
     def is_usable(self) -> bool:

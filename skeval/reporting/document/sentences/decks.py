@@ -182,8 +182,8 @@ _NO_TEST = {
     Obstacle.NO_METRIC: "No metric of privacy was in this suite. **Evaluate the suite report.**",
     Obstacle.SHIFTED: "The training data and the holdout differ more than two samples of one "
     "population usually do. Therefore the privacy tests allow no conclusion.",
-    Obstacle.HOLDOUT_USED: "The synthetic table contains holdout rows, so the generator may "
-    "have seen the holdout.",
+    Obstacle.HOLDOUT_USED: "The synthetic table agrees with the holdout more than two samples of "
+    "one population usually do, so the generator may have seen the holdout.",
     Obstacle.SHARED_ROWS: "Most holdout rows also occur in the training data, so that they are not "
     "unseen. **Remove the shared rows from one of the tables.**",
     Obstacle.EXTRA_COLUMNS: "The synthetic table has columns that the training data do not have. "
@@ -220,6 +220,9 @@ def _until_tested(privacy: PrivacyFindings) -> Text:
 def _no_copies(privacy: PrivacyFindings, noun: Noun) -> Text:
     if not privacy.is_counted or privacy.has_copies:
         return ()
+    said = "no more training rows are copied than expected by chance."
     if not privacy.n_copies:
-        return compose("No synthetic row copies a training row.")
-    return compose("No more training rows are copied than expected by chance.")
+        said = "no synthetic row copies a training row."
+    if privacy.obstacle is Obstacle.UNTESTED_COLUMNS:
+        return compose("In the other columns, " + said)
+    return compose(capitalize(said))

@@ -19,7 +19,7 @@ _OBSTACLE_HEADLINES = {
     Obstacle.WHOLE_POPULATION: "Privacy could not be tested: there are no unseen rows.",
     Obstacle.NO_METRIC: "Privacy was not evaluated.",
     Obstacle.SHIFTED: "Privacy could not be tested: training and unseen rows differ.",
-    Obstacle.HOLDOUT_USED: "Privacy could not be tested: the release contains holdout rows.",
+    Obstacle.HOLDOUT_USED: "Privacy could not be tested: the generator may have seen the holdout.",
     Obstacle.SHARED_ROWS: "Privacy could not be tested: the real tables share their rows.",
     Obstacle.EXTRA_COLUMNS: "Privacy could not be tested: the release has further columns.",
     Obstacle.UNTESTED_COLUMNS: "Privacy was not tested in all columns.",
