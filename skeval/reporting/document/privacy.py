@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -239,13 +240,16 @@ def _may_answer(result: Result, question: Question) -> bool:
 
 
 def _columns_of_leak(significant: Iterable[Trial]) -> tuple[str, ...]:
-    """Return the columns in which significant attacks work, sorted by the excess."""
-    columns: dict[str, None] = {}
+    """Return the columns that most of the significant tests name, sorted by their number."""
+    # An attack on one column also succeeds if another column reveals the row, so that the column of
+    # the clearest attack may be new. Columns that were copied are named by several tests.
+    n_tests = Counter[str]()
     for trial in sorted(significant, key=lambda t: (not t.is_rate_of_records, -t.excess)):
         own = (trial.column,) if trial.column else trial.columns
         table = f"{trial.table}." if trial.table else ""
-        columns |= dict.fromkeys(f"{table}{column}" for column in own[:_MAX_NAMED])
-    return tuple(columns)[:_MAX_NAMED]
+        n_tests.update(f"{table}{column}" for column in own[:_MAX_NAMED])
+    most = max(n_tests.values(), default=0)
+    return tuple(name for name, n in n_tests.most_common(_MAX_NAMED) if 2 * n >= most)
 
 
 def _obstacle(results: SuiteResult, verdict: Verdict) -> Obstacle | None:
