@@ -22,7 +22,7 @@ from skeval.results.provenance import Provenance
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import Verdict, aspect_of
 
-_MAX_UNUSABLE = 50.0  # relations kept of 100, below which a table is of no use yet
+_MIN_USABLE = 0.5  # similarity in relation to unseen rows, below which a table is of no use yet
 
 
 @dataclass(frozen=True)
@@ -54,9 +54,11 @@ class Findings:
 
     @property
     def is_usable(self) -> bool:
-        """Whether half of the relations between columns survive."""
+        """Whether no part of the table is less than half as similar as unseen rows are."""
         return not any(
-            one.outcome is Outcome.BELOW and one.value < _MAX_UNUSABLE for one in self.fidelity.kept
+            one.outcome is Outcome.BELOW
+            and one.value < _MIN_USABLE * (100.0 if one.unseen is None else one.unseen)
+            for one in self.fidelity.kept
         )
 
 
