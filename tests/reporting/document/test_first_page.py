@@ -365,6 +365,17 @@ def test_a_column_of_names_is_not_the_least_similar_pair() -> None:
     assert set(loss.names) == {"height", "weight"}
 
 
+def test_names_that_no_table_shares_do_not_make_a_table_useless() -> None:
+    results = release("none")
+    fixture = results["tv"]
+    for value, baseline, is_usable in ((0.47, 0.48, True), (0.2, 0.48, False)):
+        gap = (value - baseline - 0.001, value - baseline + 0.001)
+        short = replace(fixture, value=value, baseline=baseline, interval=None, difference=gap)
+        changed = SuiteResult({**results, "tv": short}, sizes=results.sizes)
+        headline: Headline = block(first_page(changed), "headline")
+        assert ("not usable yet" not in plain(headline.title)) == is_usable
+
+
 def test_many_columns_to_check_are_counted() -> None:
     assert plain(check_types(["a", "b"])) == "The type of a and b is in doubt."
     many = plain(check_types(list("abcdef")))
