@@ -20,6 +20,24 @@ _DECIMAL = re.compile(r"-?\d+[.,]\d+")
 _DECIMALS = re.compile(r"(?<!\d)(?=(\d+[.,]\d+))")  # overlapping, because 1,63.5 may be two numbers
 _GROUPED = re.compile(r"(?<!\d)\d{1,3}([,.' ])\d{3}(?:\1\d{3})*(?:[.,]\d+)?")  # for example 1,234.5
 _DATE = re.compile(r"(?<!\d)(\d{1,4})[./ -](\d{1,2})[./ -](\d{1,4})(?!\d)")
+# the first letters of months in English and German, in normal form
+_MONTHS = (
+    "jan",
+    "feb",
+    "mar",
+    "apr",
+    "ma[iy]",
+    "jun",
+    "jul",
+    "aug",
+    "sep",
+    "o[ck]t",
+    "nov",
+    "de[cz]",
+)
+_MONTH = "|".join(f"(?:{letters})" for letters in _MONTHS)
+_DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th|\.)? ?({_MONTH})[a-z]*\.?,? (\d{{4}})\b")
+_MONTH_DAY = re.compile(rf"\b({_MONTH})[a-z]*\.? (\d{{1,2}})(?:st|nd|rd|th)?,? (\d{{4}})\b")
 _NUMBER, _SPACE = re.compile(r"\d+(?:[.,]\d+)?"), re.compile(r"\s")
 _NO_ROWS = np.zeros(0, dtype=np.int64)
 
@@ -96,8 +114,20 @@ def tokens_of_text(plain: str) -> frozenset[str]:
     """Return the words, numbers and dates of a text."""
     grouped = (found[0].replace(found[1], "") for found in _GROUPED.finditer(plain))
     numbers = map(_decimal, [*_DECIMALS.findall(plain), *grouped])
-    dates = [*_DATE.findall(plain), *_dates_of_code(plain)]
+    dates = [*_DATE.findall(plain), *_dates_of_code(plain), *_dates_in_words(plain)]
     return frozenset([*TOKENS.findall(plain), *numbers, *map(_date, dates)])
+
+
+def _dates_in_words(plain: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the parts of dates whose months are words, such as "3 May 2024"."""
+    for day, month, year in _DAY_MONTH.findall(plain):
+        yield day, _number_of_month(month), year
+    for month, day, year in _MONTH_DAY.findall(plain):
+        yield day, _number_of_month(month), year
+
+
+def _number_of_month(letters: str) -> str:
+    return next(str(i) for i, month in enumerate(_MONTHS, 1) if re.fullmatch(month, letters))
 
 
 def _dates_of_code(plain: str) -> Iterator[tuple[str, str, str]]:

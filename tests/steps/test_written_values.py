@@ -88,6 +88,30 @@ def test_numbers_of_texts_by_hand():
     assert of_same_form(numbers, column) == {"98.76": 3, "1.2": 1}
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "seen on 3 May 2024 again",
+        "3. Mai 2024",
+        "May 3, 2024: ill",
+        "on May 3rd 2024",
+        "the 3rd may, 2024",
+        "2024/05/03",
+        "03.05.24",
+    ],
+)
+def test_dates_in_any_notation(text):
+    assert numbers_in_texts({text: 1})["3/5/24"] == 1
+
+
+def test_months_in_words():
+    said = "on {0:%d} {0:%B} {0:%Y}, or {0:%b}. {0:%d}, {0:%Y}"
+    for day in pd.date_range("2031-01-29", periods=12, freq="31D"):
+        parts = sorted([day.day, day.month, day.year % 100])
+        token = "/".join(map(str, parts))
+        assert numbers_in_texts({said.format(day): 1})[token] == 1
+
+
 @pytest.mark.calibration
 def test_texts_rarely_contain_values_of_training_rows_by_chance():
     def is_found(seed: int) -> bool:
