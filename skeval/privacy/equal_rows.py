@@ -20,9 +20,11 @@ from skeval.stats.copied_rows import Copied, Copies, copies_of
 from skeval.stats.joint_classes import class_counts, joint_classes
 from skeval.stats.matches import digits_kept
 from skeval.stats.repeated_values import value_copies
+from skeval.steps.cell_search import column_texts
 from skeval.steps.column_choice import ColumnChoice, describe_unmeasurable
 from skeval.steps.contrasts import name_of_test
 from skeval.steps.encoded_rows import encoded_columns
+from skeval.steps.normal_forms import letters_and_digits, strip_marks
 from skeval.steps.texts import fold_text
 from skeval.tables.schema import TableSchema
 from skeval.utils.formatting import did_you_mean, join_names
@@ -84,19 +86,31 @@ def copies_of_values(
     context: Context, chosen: Compared, decimals: int | None
 ) -> tuple[Copies, ...]:
     """Return the columns in which values of single training rows are often copied."""
+    # Ids and categories are compared by their letters and digits, because codes may be released
+    # with other signs. Ids that many rows share are keys of other tables.
     codes = dict(cell_codes(context, *chosen, decimals))
-    for name in context.schema.columns("id"):
-        cells = [_fold_spelling(_objects(context, role, name), True) for role in _roles(context)]
-        codes[name] = pd.factorize(np.concatenate(cells))[0].astype(np.int32)
-        n_each = np.bincount(codes[name][: context.n_rows("train")] + 1)[1:]
-        if (n_each == 1).sum() < _IDENTIFYING * n_each.sum():  # keys of other tables may repeat
-            del codes[name]
+    for name in context.schema.columns("id", "categorical"):
+        own = _codes_of_letters(context, name)
+        n_each = np.bincount(own[: context.n_rows("train")] + 1)[1:]
+        is_unique = (n_each == 1).sum() >= _IDENTIFYING * n_each.sum()
+        if name in codes or (is_unique and context.schema.kinds[name] == "id"):
+            codes[name] = own
     exact = value_copies(codes, _n_rows(context))
     return (*exact, *copies_close_to_values(context, chosen[0]))
 
 
-def _objects(context: Context, role: str, name: str) -> np.ndarray:
-    return np.asarray(context.column(role, name).astype(object).to_numpy(dtype=object))
+def _codes_of_letters(context: Context, name: str) -> np.ndarray:
+    """Return codes of the cells of all tables that are equal for equal letters and digits."""
+    codes, distinct = zip(*(column_texts(context, r, name) for r in _roles(context)), strict=True)
+    plain = [letters_and_digits(strip_marks(text)) or text for own in distinct for text in own]
+    forms = pd.factorize(np.array([*plain, None], dtype=object))[0].astype(np.int32)
+    starts = np.cumsum([0, *map(len, distinct)])
+    return np.concatenate(
+        [
+            np.append(forms[start:end], np.int32(-1))[of_role]
+            for of_role, start, end in zip(codes, starts, starts[1:], strict=False)
+        ]
+    )
 
 
 def _roles(context: Context) -> list[str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate
@@ -17,7 +18,7 @@ import pandas as pd
 from skeval.core.context import Context, shared
 from skeval.stats.copied_rows import CHANCE, Copied, Copies, Repeats
 from skeval.stats.copied_rows import Form as CopyForm
-from skeval.steps.normal_forms import MIN_LENGTH, cell_text
+from skeval.steps.normal_forms import MIN_LENGTH, cell_text, letters_and_digits, strip_marks
 from skeval.steps.search_in_cells import Identifiers, Texts, with_decoded_texts
 from skeval.steps.written_columns import WrittenColumn
 from skeval.steps.written_rows import MIN_SOME, WrittenRows, may_have_row
@@ -37,6 +38,9 @@ WRITTEN = ("nearly all values", "several values")  # of a row, in one cell
 IN_CELL: Final = "values in a cell"
 INSIDE: Final = "values inside cells"
 _MIN_EXPOSURE = 1e-3
+_MIN_ROWS = 10  # with one identifier, or as many times the synthetic rows per real row
+_TIMES_OTHERS = 3  # as many rows as with any identifier of the holdout
+_MAX_COUNTED = 100  # if more identifiers are found, their rows are not counted
 _N_LAST = (9, 7)  # numbers of last characters of a code that are also searched for
 _DIGITS = re.compile(r"[0-9]+")
 
@@ -51,25 +55,47 @@ class CellSearch:
 
     def __init__(self, context: Context, own: Container[str], chance: float) -> None:
         self._context, self._own, self._chance = context, own, chance
-        roles = [role for role in ("train", "holdout") if role in context]
-        self._texts = _new_texts(context, "synthetic", *roles)
+        self._real = [role for role in ("train", "holdout") if role in context]
+        self._texts = _new_texts(context, "synthetic", *self._real)
 
-    def of_column(self, column: IdentifierColumn) -> Copies | None:
+    def of_column(self, column: IdentifierColumn) -> Iterator[Copies]:
         """Count the values of a column that occur in cells, but not in the column itself."""
         if not len(self._texts):
-            return None
+            return
         sought = column.telling & (column.pool == 1) & (column.counts("synthetic") == 0)
         places = np.flatnonzero(sought)
         of_train, of_holdout = (column.counts(role)[places] > 0 for role in ("train", "holdout"))
         found = _found_in(self._texts, column, places)
         if not (found & of_train).any():
-            return None
+            return
         first, texts, share = self._unseen
         known = of_train & np.isin(places, column.codes["train"][first])
         unseen = int((_found_in(texts, column, places) & known).sum())
         counts = int((found & of_train).sum()), int((found & of_holdout).sum()), unseen
         n_of = int(of_train.sum()), int(of_holdout.sum()), int(known.sum())
-        return self._copies(f"values of {column.name}", counts, n_of, share, INSIDE)
+        yield self._copies(f"values of {column.name}", counts, n_of, share, INSIDE)
+        yield from self._of_one(column, places[found & of_train], places[found & of_holdout])
+
+    def _of_one(
+        self, column: IdentifierColumn, of_train: np.ndarray, of_holdout: np.ndarray
+    ) -> Iterator[Copies]:
+        """Yield the largest number of rows whose texts contain the same identifier."""
+        own, others = (column.values[places[:_MAX_COUNTED]] for places in (of_train, of_holdout))
+        n_own = [_n_rows_with(self._rows, value) for value in own]
+        n_others = max((_n_rows_with(self._rows, value) for value in others), default=0)
+        n_real = sum(self._context.n_rows(role) for role in self._real)
+        least = math.ceil(_MIN_ROWS * max(1.0, self._context.n_rows("synthetic") / n_real))
+        one = Copied(max(n_own), max(least - 1, _TIMES_OTHERS * n_others))
+        if not one.beyond_chance:
+            return
+        in_real = [_compact_rows(_rows_of_new_texts(self._context, role)) for role in self._real]
+        value = own[n_own.index(max(n_own))]
+        if sum(_n_rows_with(rows, value) for rows in in_real) <= 2:  # in its own row and in a text
+            yield _of_one_value(column.name, one)
+
+    @cached_property
+    def _rows(self) -> list[tuple[str, int]]:
+        return _compact_rows(_rows_of_new_texts(self._context, "synthetic", *self._real))
 
     def of_rows(self) -> list[Copies]:
         """Count the rows of which one cell of the release has nearly all values, or several."""
@@ -100,18 +126,17 @@ class CellSearch:
 
     def of_values(self) -> Iterator[Copies]:
         """Yield the columns of numbers and dates whose values stand in texts of the release."""
-        roles = [role for role in ("train", "holdout") if role in self._context]
-        release = numbers_in_texts(_rows_of_new_texts(self._context, "synthetic", *roles))
+        release = numbers_in_texts(_rows_of_new_texts(self._context, "synthetic", *self._real))
         if release.total() < MIN_FOUND:
             return
         first, texts, share = self._unseen
         of_unseen = numbers_in_texts(dict.fromkeys(texts.given, 1))
         in_real_texts = Counter[str]()
-        for role in roles:
+        for role in self._real:
             in_real_texts += numbers_in_texts(_rows_of_new_texts(self._context, role))
         names = [n for n in self._context.schema.columns(*NUMERIC) if n not in self._own]
         for name in names:
-            real = {role: _numbers(self._context, role, name, slice(None)) for role in roles}
+            real = {role: _numbers(self._context, role, name, slice(None)) for role in self._real}
             alike = of_same_form(release, sum(real.values(), Counter[str]()))
             values = WrittenValues(real["train"], real.get("holdout", Counter()), alike)
             of_train, of_holdout = values.of_train, values.of_holdout
@@ -130,10 +155,7 @@ class CellSearch:
             if several.leak_sentence:
                 yield several
             elif of_one.beyond_chance:
-                what = f"texts with one value of {name}"
-                yield Copies(
-                    what, of_one, None, n_distinct=0, n_expected=0, form="copies of a value"
-                )
+                yield _of_one_value(name, of_one)
 
     @cached_property
     def _unseen(self) -> tuple[np.ndarray, Texts, float]:
@@ -165,6 +187,23 @@ class CellSearch:
         most = max(chances, key=lambda one: one.bound(self._chance))
         train = Copied(n, most.bound(self._chance), repeats=most, chance=self._chance)
         return Copies(what, train, None, n_distinct=0, n_expected=0, form=form)
+
+
+def _compact_rows(n_rows: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Return the letters and digits of texts, and how many rows have each text."""
+    return [(letters_and_digits(strip_marks(text)), n) for text, n in n_rows.items()]
+
+
+def _n_rows_with(rows: Iterable[tuple[str, int]], identifier: str) -> int:
+    """Return how many rows have an identifier in a text, or its words in reversed order."""
+    words = identifier.split()
+    first, second = "".join(words), "".join(words[::-1])
+    return sum(n for text, n in rows if first in text or second in text)
+
+
+def _of_one_value(name: str, found: Copied) -> Copies:
+    what = f"texts with one value of {name}"
+    return Copies(what, found, None, n_distinct=0, n_expected=0, form="copies of a value")
 
 
 def _found_in(texts: Texts, column: IdentifierColumn, places: np.ndarray) -> np.ndarray:

@@ -58,7 +58,7 @@ def identifier_copies(context: Context) -> tuple[Copies, ...]:
     chance = CHANCE / (len(columns) + len(WRITTEN))
     search = CellSearch(context, identifier_columns(context), chance)
     found = [
-        one for column in columns for one in (_repeated_values(column), search.of_column(column))
+        one for column in columns for one in (_repeated_values(column), *search.of_column(column))
     ]
     of_names = [column.name for column in columns if column.form == "name"]
     known = [name for name in of_names if name in context.schema.kinds]  # not joined ones

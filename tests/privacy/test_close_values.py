@@ -58,6 +58,30 @@ def test_a_value_with_noise_in_each_row_is_found(column, noise, with_holdout, se
     assert found_in(*tables, released(value)) == set()
 
 
+@pytest.mark.parametrize("in_lower_case", [True, False])
+@pytest.mark.parametrize("sign", ["/", " ", ""])
+@pytest.mark.parametrize("n_codes", [20_000, 400_000_000])  # categories, and ids
+def test_a_code_of_one_row_is_found_with_other_signs(n_codes, sign, in_lower_case):
+    train, holdout, fresh = (
+        persons(500, seed).assign(
+            code=[
+                f"L-{code // 100}-{code % 100:02d}X"
+                for code in np.random.default_rng(seed).integers(0, n_codes, 500)
+            ]
+        )
+        for seed in range(3)
+    )
+    codes = train["code"].value_counts()
+
+    def released(code):
+        cells = fresh["code"].where(np.arange(500) >= 15, code).str.replace("-", sign)
+        return fresh.assign(code=cells.str.lower() if in_lower_case else cells)
+
+    alone = codes.index[(codes == 1) & ~codes.index.isin([*holdout["code"], *fresh["code"]])][0]
+    assert "rows with one value of code" in found_in(train, holdout, released(alone))
+    assert "rows with one value of code" not in found_in(train, holdout, released("L-7777777-77X"))
+
+
 def test_groups_by_hand():
     real = np.array([0.0, 1.0, 2.0, 3.0, *np.arange(7.0, 27.0), 7.0, np.nan])
     is_train = np.arange(real.size) != 1

@@ -357,6 +357,27 @@ def test_names_of_two_columns_are_found_inside_texts(has_holdout):
 
 
 @pytest.mark.parametrize("has_holdout", [True, False])
+@pytest.mark.parametrize("column", ["name", "email", "phone", "key"])
+def test_an_identifier_of_one_row_in_many_texts_is_a_copy(column, has_holdout):
+    real = PEOPLE[:2] if has_holdout else PEOPLE[:1]
+
+    def released(identifier):
+        said = PEOPLE[2]["remark"].str[:9] + f" told {identifier}; " + PEOPLE[2]["remark"].str[9:]
+        return PEOPLE[2].assign(remark=PEOPLE[2]["remark"].where(np.arange(N) >= 20, said))
+
+    own = PEOPLE[0][column][7]
+    found = identifier_copies(Context.of(*real).with_synthetic(released(own)))
+    (one,) = (one for one in found if one.leak_sentence)
+    assert (one.what, one.train.n) == (f"texts with one value of {column}", 20)
+    other = people(9)[column][7]
+    found = identifier_copies(Context.of(*real).with_synthetic(released(other)))
+    assert not any(one.leak_sentence for one in found)
+    usual = [table.assign(remark=table["remark"] + f", {own}") for table in real]  # a doctor's name
+    found = identifier_copies(Context.of(*usual).with_synthetic(released(own)))
+    assert not any(one.leak_sentence for one in found)
+
+
+@pytest.mark.parametrize("has_holdout", [True, False])
 def test_new_identifiers_beside_texts_are_not_copies(has_holdout):
     real = PEOPLE[:2] if has_holdout else PEOPLE[:1]
     found = identifier_copies(Context.of(*real).with_synthetic(PEOPLE[2]))
