@@ -13,7 +13,7 @@ from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import is_quoted
 
-_SLACK = 0.02  # by which a check without an interval may be below unseen rows
+_SLACK = 0.05  # by which a check without an interval may be below unseen rows
 _OF_BOTH = math.sqrt(2.0)  # a value of unseen rows varies as much as that of synthetic rows
 
 
