@@ -188,15 +188,15 @@ class Policy:
 
     def _leak(self, results: SuiteResult) -> RuleOutcome:
         found, alarm = self._verdict(results), self._alarm(results)
+        copied = [
+            one.leak_sentence for r in results.values() for one in r.copies if one.leak_sentence
+        ]
         if found.outcome == "copies found":
-            copied = [
-                one.leak_sentence for r in results.values() for one in r.copies if one.leak_sentence
-            ]
             return RuleOutcome(_NO_LEAK, False, " ".join(dict.fromkeys(copied)))
         some = [one.some for r in results.values() for one in r.copies if one.some]
         if not any(r.copies for r in results.values()):
             some = [UNCOUNTED]
-        reasons = dict.fromkeys((alarm.reason, *(some if alarm.passed else [])))
+        reasons = dict.fromkeys((alarm.reason, *(some if alarm.passed else copied)))
         return replace(alarm, rule=_NO_LEAK, reason="; ".join(reasons))
 
     def _alarm(self, results: SuiteResult) -> RuleOutcome:

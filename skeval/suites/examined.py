@@ -11,6 +11,7 @@ from skeval.core.base import Metric
 from skeval.core.context import Context
 from skeval.exceptions import UnexaminedColumnsWarning
 from skeval.results.result import Result
+from skeval.steps.cell_search import IN_CELL
 from skeval.steps.foreign_codes import columns_of_foreign_codes
 from skeval.steps.identifiers import identifier_columns
 from skeval.utils.formatting import names_in_words
@@ -43,8 +44,11 @@ def unexamined_columns(
         name for metric in measured.values() for name in _columns_of_metric(context, metric)
     }
     # if values of such a column were found, another format did not prevent the comparison
-    copied = {one.what for r in results.values() for one in r.copies if one.train.beyond_chance}
-    foreign = [n for n in columns_of_foreign_codes(context) if f"values of {n}" not in copied]
+    copied = [one for r in results.values() for one in r.copies if one.train.beyond_chance]
+    named = {one.what for one in copied}
+    foreign = [n for n in columns_of_foreign_codes(context) if f"values of {n}" not in named]
+    if any(one.form == IN_CELL for one in copied):
+        foreign = []  # rows of the training data were found in cells, so these were read
     examined.difference_update(foreign)
     left = [name for name in context.schema.kinds if name not in examined]
     if not left:

@@ -14,6 +14,7 @@ from skeval.results import assert_release
 from skeval.results.junit import junit
 from skeval.results.requirement import Requirement
 from skeval.results.verdict import Contrast
+from skeval.stats.copied_rows import Copied, Copies
 from tests.snapshots import raises
 
 PRIVACY = MetricTags("privacy", greater_is_better=False, bounds=(0, 1), evidence="screen")
@@ -157,6 +158,20 @@ def test_a_leak_fails_and_so_does_that_nobody_looked():
     blind, *_ = Policy().judge(SuiteResult({"tstr": Result(0.5)}))
     assert not blind.passed
     assert "no privacy test has a result" in blind.reason
+
+
+def test_copies_are_told_beside_alarms():
+    found = results(p_value=1e-4)
+    copies = (
+        Copies("rows", Copied(30, 2), None, 0, 0),
+        Copies("values of key", Copied(1, 2), None, 0, 0),
+    )
+    leaking = replace(found["screen"], copies=copies)
+    leak, *_ = Policy().judge(SuiteResult({**found, "screen": leaking}, sizes={"holdout": 10}))
+    assert not leak.passed
+    assert "alarm of screen" in leak.reason
+    assert copies[0].leak_sentence in leak.reason
+    assert copies[1].some not in leak.reason
 
 
 def test_metrics_that_make_one_test_are_named_and_counted_once():

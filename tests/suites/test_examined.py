@@ -85,6 +85,21 @@ def test_a_column_whose_copies_were_found_in_another_notation_is_examined():
     assert found(0) == ("inconclusive", ["key"])
 
 
+def test_a_column_of_codes_in_which_rows_were_found_is_examined():
+    train, holdout, synthetic = (table(seed) for seed in range(3))
+    suite = MetricSuite([("exact_matches", ExactMatchShare()), ("texts", TextExactMatch())])
+    suite.set_params(check_holdout=False).fit(train, holdout)
+
+    def found(told):
+        rows = told[["income", "joined", "city", "age"]].itertuples(index=False)
+        keys = [f"x {'/'.join(map(str, row))} {i}" for i, row in enumerate(rows)]
+        results = suite.evaluate(synthetic.assign(key=keys))
+        return results.verdict().outcome, untested(results)
+
+    assert found(train) == ("copies found", [])
+    assert found(synthetic) == ("inconclusive", ["key"])
+
+
 def test_untested_columns_survive_json(tmp_path):
     results = evaluated(ExactMatchShare())
     results.to_json(tmp_path / "r.json")

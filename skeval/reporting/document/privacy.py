@@ -162,9 +162,10 @@ def is_beyond_chance(copies: Copies) -> bool:
     return copies.train.beyond_chance
 
 
-def rank_of_copies(copies: Copies) -> float:
+def rank_of_copies(copies: Copies) -> tuple[bool, float]:
     """Return a rank that is lower if more copies are found for each one that is expected."""
-    return -copies.train.n / (copies.train.most + 1.0)
+    # values of one row are ranked last, because several rows are copied otherwise
+    return copies.form == "copies of a value", -copies.train.n / (copies.train.most + 1.0)
 
 
 def columns_of_notices(
@@ -177,8 +178,11 @@ def columns_of_notices(
 
 def _strength(significant: Iterable[Trial]) -> Strength | None:
     """Return the grade of the largest excess among all attacked records; None if none is known."""
-    known = [one.excess_of_records for one in significant if one.is_rate_of_records]
-    return Strength.from_points(100.0 * max(known)) if known else None
+    found = [*significant]
+    known = [one.excess_of_records for one in found if one.is_rate_of_records]
+    grade = Strength.from_points(100.0 * max(known)) if known else None
+    # a leak that another test finds as well may be larger
+    return None if grade is Strength.SMALL and len(known) < len(found) else grade
 
 
 def _distinct(results: SuiteResult, names: Iterable[str]) -> list[str]:
@@ -213,12 +217,13 @@ def _answer(
 def _rank(trial: Trial) -> tuple[bool, bool, float, float]:
     """Order significant trials by their excess, and others by their p-value, then by excess."""
     # Each significant test is a leak, however small its p-value is. The largest excess makes the
-    # headline, so that its row must show it. A rate in which rare values count more is not one of
-    # records.
+    # headline, so that its row must show it. Half of an excess that is weighted by rarity is
+    # compared, because rare values count more than records.
     p_value = math.inf if math.isnan(trial.p_value) else trial.p_value
     excess = 0.0 if math.isnan(trial.excess) else trial.excess
     if trial.is_significant:
-        return False, not trial.is_rate_of_records, 0.0, -excess
+        shown = excess / 2.0 if trial.is_weighted else excess
+        return False, not trial.has_tested_numbers, 0.0, -shown
     return True, False, p_value, -excess
 
 

@@ -31,6 +31,7 @@ from skeval.reporting.document.sentences.untested import check_types
 from skeval.reporting.document.spans import Span, plain
 from skeval.results.policy import Policy
 from skeval.results.release import Release
+from skeval.results.result import Contrast
 from tests.reporting.document.releases import COLUMNS, STATES, State, of_privacy, release
 from tests.snapshots import note
 
@@ -363,6 +364,25 @@ def test_a_column_of_names_is_not_the_least_similar_pair() -> None:
     loss = find_loss(suite.evaluate(given["synthetic"]))
     assert loss is not None
     assert set(loss.names) == {"height", "weight"}
+
+
+@pytest.mark.parametrize(("found", "is_clearest"), [(0.3, True), (0.22, False)])
+def test_values_weighted_by_rarity_are_the_clearest_case_if_twice_as_many(found, is_clearest):
+    results = release("small")  # picks 3 more of 100 records
+    of_values = Result(
+        found,
+        p_value=1e-6,
+        baseline=0.2,
+        metric="PartialMembershipInference",
+        tags=of_privacy("attack"),
+        contrast=Contrast("values", found, 0.2),
+        details={"exposed_columns": {}},
+    )
+    both = SuiteResult({**results, "partial_membership": of_values}, sizes=results.sizes)
+    headline: Headline = block(first_page(both), "headline")
+    # a leak that is not one of records is not graded
+    assert plain(headline.title) == "A leak was found. Hold this release."
+    assert ("weighted by rarity" in plain(headline.deck)) == is_clearest
 
 
 def test_names_that_no_table_shares_do_not_make_a_table_useless() -> None:

@@ -74,6 +74,18 @@ def test_copies_of_values_are_counted_and_the_clearest_ones_come_first() -> None
     assert "36 values of phone" in results.summary()
 
 
+def test_copied_rows_come_before_copies_of_one_value() -> None:
+    results = release("copies")
+    value = Copies(
+        "rows with one value of age", Copied(40, 5), None, 0, 0, form="copies of a value"
+    )
+    near = Copies("rows", Copied(5, 3), None, 0, 0, form="near copies")
+    exact = replace(results["exact_matches"], value=0.0, copies=(value, near))
+    table = score_table(SuiteResult({"exact_matches": exact}, sizes=results.sizes))
+    ((_, (first, *_)),) = table.groups
+    assert ["".join(part.text for part in cell.text) for cell in first][2:4] == ["5", "3"]
+
+
 def test_the_wide_table_has_the_details() -> None:
     narrow, wide = (score_table(release("leak"), is_wide=is_wide) for is_wide in (False, True))
     assert wide.heads[: len(narrow.heads)] == narrow.heads

@@ -203,8 +203,7 @@ def _no_test(privacy: PrivacyFindings, noun: Noun) -> Text:
         return ()
     if privacy.obstacle is Obstacle.UNTESTED_COLUMNS:
         return compose(
-            "No test examined {columns}, and most values of these columns occur once. They may be "
-            "copies.",
+            "No test examined {columns}. Most of the values occur once, so they may be copies.",
             columns=names(privacy.unexamined),
         )
     ran = "No privacy test could run, because each test compares"
