@@ -22,6 +22,7 @@ from skeval.stats.permutation_tests import share_p_value
 from skeval.stats.roc import auc, auc_interval, auc_p_value, delong
 from skeval.steps.classifiers import (
     MIN_ROWS,
+    TREE,
     Classifier,
     Read,
     Scores,
@@ -44,8 +45,10 @@ from skeval.utils.parameters import Fraction, Interval, OpenFraction
 
 _N_TOP = 5
 _NOISE = 1e-12
-# variances for out-of-fold scores in relation to those for independent scores
+# Variances for out-of-fold scores in relation to those for independent scores. The more rows there
+# are, the less does a single one change boosted trees.
 _DEPENDENCE = {"accuracy": 1.7, "auc": 2.0}
+_OF_BOOSTING, _BOOSTED_ROWS = 0.75, 6_000.0
 _COPIES = (
     "The synthetic rows appear to be copies. The classifier classifies unseen synthetic rows as "
     "real more often than unseen real rows (AUC {auc:.2f}, p {p:.1g}), which happens if the "
@@ -102,7 +105,7 @@ class TwoSampleTest(ClassifierMetric):
         scores = fold_scores(context, estimator, columns, *self._rows)
         value, area = score_statistic(scores, self.scoring), auc(scores.synthetic, scores.real)
         similarity = 2.0 - 2.0 * max(area, 0.5)
-        low, high = score_interval(scores, value, self.scoring)
+        low, high = score_interval(scores, value, self.scoring, is_boosted=estimator == TREE)
         return Result(
             value,
             interval=(low, high),
@@ -319,12 +322,17 @@ def _nearness(area: float) -> float:
     return 1.0 - 2.0 * abs(area - 0.5)
 
 
-def score_interval(scores: Scores, value: float, scoring: str) -> tuple[float, float]:
+def score_interval(
+    scores: Scores, value: float, scoring: str, *, is_boosted: bool = False
+) -> tuple[float, float]:
     """Return the interval for fewer rows, because out-of-fold scores are dependent."""
-    n = scores.real.size / _DEPENDENCE[scoring]
+    dependence = _DEPENDENCE[scoring]
+    if is_boosted and scoring == "accuracy":
+        dependence = 1.0 + _OF_BOOSTING / (1.0 + scores.real.size / _BOOSTED_ROWS)
+    n = scores.real.size / dependence
     if scoring == "accuracy":
         return wilson(2.0 * value * n, 2.0 * n)
-    error = np.sqrt(_DEPENDENCE[scoring]) * delong(scores.synthetic, scores.real).standard_error
+    error = np.sqrt(dependence) * delong(scores.synthetic, scores.real).standard_error
     return auc_interval(value, error, n, n)
 
 
