@@ -38,6 +38,7 @@ _MONTHS = (
 _MONTH = "|".join(f"(?:{letters})" for letters in _MONTHS)
 _DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th|\.)? ?({_MONTH})[a-z]*\.?,? (\d{{4}})\b")
 _MONTH_DAY = re.compile(rf"\b({_MONTH})[a-z]*\.? (\d{{1,2}})(?:st|nd|rd|th)?,? (\d{{4}})\b")
+_NO_DIGIT = re.compile(r"\D")
 _NUMBER, _SPACE = re.compile(r"\d+(?:[.,]\d+)?"), re.compile(r"\s")
 _NO_ROWS = np.zeros(0, dtype=np.int64)
 
@@ -65,9 +66,13 @@ class WrittenColumn:
     def glued_digits(self) -> Iterator[tuple[int, str]]:
         """Yield each rare value with its digits, in each order of the parts of a date."""
         for value, (plain, digits) in enumerate(zip(self._plain, self.digits, strict=True)):
-            date = _DATE.fullmatch(plain)
+            day, _, time = plain.partition(" ")
+            date = _DATE.fullmatch(day)
             if (date or digits) and self._n_rows[value] <= _MAX_ROWS:
                 forms = _orders_of_date(*date.groups()) if date else {digits, _whole(plain)}
+                if date and time:  # the most digits that stand together, without seconds or with
+                    own = _NO_DIGIT.sub("", time)
+                    forms |= {form + own[:end] for form in forms for end in (4, 6)}
                 yield from ((value, form) for form in forms if len(form) >= MIN_GLUED)
 
     def n_rows_of(self, value: int) -> int:

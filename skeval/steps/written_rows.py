@@ -21,7 +21,7 @@ from skeval.steps.written_columns import (
 MIN_CELLS = 5  # fewer cells of a row in one cell are not a copy
 _MIN_SHARE = 0.8  # fraction of the cells of that row
 MIN_SOME = 3  # fewer values of a row in one cell are not a combination
-_MAX_GLUED = 12  # digits of a value that is found without a sign between it and another one
+_MAX_GLUED = 14  # digits of a value that is found without a sign between it and another one
 # The digits of two values are more than those of the number of pairs of a row and a code, because
 # a code of 15 random digits has about a hundred places for them. Therefore one of a hundred tables
 # of random codes has such a row.

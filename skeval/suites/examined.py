@@ -45,8 +45,12 @@ def unexamined_columns(
     }
     # if values of such a column were found, another format did not prevent the comparison
     copied = [one for r in results.values() for one in r.copies if one.train.beyond_chance]
-    named = {one.what for one in copied}
-    foreign = [n for n in columns_of_foreign_codes(context) if f"values of {n}" not in named]
+    whats = [one.what for one in copied]
+    foreign = [
+        name
+        for name in columns_of_foreign_codes(context)
+        if not any(what.endswith((f"values of {name}", f"value of {name}")) for what in whats)
+    ]
     if any(one.form == IN_CELL for one in copied):
         foreign = []  # rows of the training data were found in cells, so these were read
     examined.difference_update(foreign)

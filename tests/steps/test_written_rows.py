@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from skeval.steps.written_rows import WrittenRows, may_have_row
@@ -76,6 +77,16 @@ def test_two_cells_are_found_in_the_digits_of_a_code(row, glue):
     assert np.flatnonzero(ROWS.found_in([code])[1]).tolist() == [row]
     for other in (f"{code[:4]} {code[4:]}", glue(*day.split("-"), "7415283")):
         assert not np.any(ROWS.found_in([other]))
+
+
+@pytest.mark.parametrize("form", ["%y%m%d%H%M", "%Y%m%d%H%M%S", "%d%m%Y", "%d%m%y%H%M"])
+def test_a_time_and_a_distance_are_found_in_a_code(form):
+    times = pd.Timestamp("2023-01-01") + pd.to_timedelta(RNG.integers(0, 10**7, N), "s")
+    distances = RNG.integers(1_000, 99_999, N).astype(str)
+    rows = WrittenRows({"time": times.astype(str).tolist(), "distance": distances.tolist()})
+    code = f"{times[8].strftime(form)}{distances[8]}07"
+    assert np.flatnonzero(rows.found_in([code])[1]).tolist() == [8]
+    assert not np.any(rows.found_in([f"{times[8].strftime(form)}{distances[9]}07"]))
 
 
 def test_random_codes_have_no_rows():

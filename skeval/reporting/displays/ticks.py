@@ -83,8 +83,8 @@ def date_ticks(low: float, high: float, most: int = 4) -> tuple[np.ndarray, list
     ends = dates.num2date([epoch + end / _DAY for end in (low, last)])  # type: ignore[no-untyped-call]
     for n in range(most + 2, 2, -1):
         locator.maxticks = dict.fromkeys(locator.maxticks, n)
-        days = np.asarray(locator.tick_values(*ends)) - epoch
-        ticks = _ticks_inside((_DAY * days).round(), low, high)
+        seconds = (_DAY * (np.asarray(locator.tick_values(*ends)) - epoch)).round()
+        ticks = seconds[(seconds >= low) & (seconds <= high)]
         if len(ticks) <= most:
             break
     ticks = ticks[:most] if len(ticks) else np.array([float(low)])

@@ -245,16 +245,20 @@ def _may_answer(result: Result, question: Question) -> bool:
 
 
 def _columns_of_leak(significant: Iterable[Trial]) -> tuple[str, ...]:
-    """Return the columns that most of the significant tests name, sorted by their number."""
-    # An attack on one column also succeeds if another column reveals the row, so that the column of
-    # the clearest attack may be new. Columns that were copied are named by several tests.
-    n_tests = Counter[str]()
+    """Return the columns for which there is the most evidence in significant tests."""
+    # An attack on one column also succeeds if another column reveals the row, so that its column
+    # may be new. Rare values that many rows share with the training data are the best evidence.
+    evidence, seen = Counter[str](), set[tuple[tuple[str, ...], bool]]()
     for trial in sorted(significant, key=lambda t: (not t.is_rate_of_records, -t.excess)):
-        own = (trial.column,) if trial.column else trial.columns
         table = f"{trial.table}." if trial.table else ""
-        n_tests.update(f"{table}{column}" for column in own[:_MAX_NAMED])
-    most = max(n_tests.values(), default=0)
-    return tuple(name for name, n in n_tests.most_common(_MAX_NAMED) if 2 * n >= most)
+        own = (trial.column,) if trial.column else trial.columns[:_MAX_NAMED]
+        key = own, trial.is_weighted
+        if trial.column or key not in seen:  # two tests may use the same distances
+            weight = 4 if trial.is_weighted else 1 if trial.column else 2
+            evidence.update({f"{table}{column}": weight for column in own})
+        seen.add(key)
+    most = max(evidence.values(), default=0)
+    return tuple(name for name, n in evidence.most_common(_MAX_NAMED) if 2 * n >= most)
 
 
 def _obstacle(results: SuiteResult, verdict: Verdict) -> Obstacle | None:

@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from skeval.reporting.displays.ticks import date_ticks, number_ticks, value_ticks
@@ -73,6 +73,7 @@ def test_dates_are_as_long_as_they_need_be(span: float, labels: list[str]) -> No
 
 
 @settings(deadline=None)  # the first one imports
+@example(1.5, 9.0, 4)
 @given(st.floats(-6.3e10, 2.6e11), st.floats(-1, 11), st.integers(2, 6))
 def test_dates_are_few_within_and_told_apart(low: float, power: float, most: int) -> None:
     high = low + 10.0**power
