@@ -45,14 +45,31 @@ def grouped_copies(context: Context, chance: float) -> tuple[Copied, Copied]:
     # any other real row. A synthetic row is around a real row if every other real row is at least
     # twice as distant from that row.
     # If categories were replaced in the copies, only their numbers are close to the row. Therefore,
-    # groups are also searched for in all numbers.
+    # groups are also searched for in all numbers. If one column was replaced, every second column
+    # is close. There are more groups by chance in so few columns, so only large ones count.
     sets = _column_sets(context)
     found = [_copies_in_columns(context, columns, chance / len(sets)) for columns in sets]
     several, one = (
         next((count for count in counts if count.beyond_chance), counts[0])
         for counts in zip(*found, strict=True)
     )
+    names = tuple(context.schema.measured) if sets[0] is None else sets[0]
+    is_found = several.beyond_chance or one.beyond_chance
+    if len(names) >= _WIDE and not is_found and not _is_large(context):
+        parts = (_largest_in_columns(context, names[start::2]) for start in (0, 1))
+        one = next((part for part in parts if part.beyond_chance), one)
     return several, one
+
+
+def _largest_in_columns(context: Context, columns: tuple[str, ...]) -> Copied:
+    roles = tuple(role for role in ("train", "holdout") if role in context)
+    n_rows, n_real = context.n_rows("synthetic"), sum(map(context.n_rows, roles))
+    least = 2 * math.ceil(_MIN_AROUND_ONE * max(1.0, n_rows / n_real))
+    groups = _groups(context, "synthetic", roles, columns, _MIN_ROWS)
+    is_train = groups.rows < context.n_rows("train")
+    is_copied = is_train & (groups.ratios >= _CENTRAL_NARROW)
+    is_other = ~(is_train & (groups.ratios >= _CENTRAL))
+    return _largest_group(groups, is_copied, is_other, least)
 
 
 def _copies_in_columns(
@@ -102,10 +119,9 @@ def _largest_group(
 def _column_sets(context: Context) -> list[tuple[str, ...] | None]:
     """Return the columns without categories of few rows, and the numbers among them if enough."""
     # copies differ in categories of few rows
-    roles = [role for role in ("train", "holdout", "synthetic") if role in context]
-    if sum(map(context.n_rows, roles)) > _MAX_CHOSEN:
+    if _is_large(context):
         return [None]
-    n_real = sum(map(context.n_rows, roles[:-1]))
+    n_real = sum(context.n_rows(role) for role in ("train", "holdout") if role in context)
     rare = {
         name
         for name in context.schema.columns(*NOMINAL)
@@ -115,6 +131,11 @@ def _column_sets(context: Context) -> list[tuple[str, ...] | None]:
     numbers = [name for name in left if context.schema.kinds[name] not in NOMINAL]
     chosen = [left, numbers] if _NARROW <= len(numbers) < len(left) else [left]
     return [column_key(context.schema, names) if names else None for names in chosen]
+
+
+def _is_large(context: Context) -> bool:
+    roles = (role for role in ("train", "holdout", "synthetic") if role in context)
+    return sum(map(context.n_rows, roles)) > _MAX_CHOSEN
 
 
 def _groups(

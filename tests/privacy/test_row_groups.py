@@ -95,6 +95,20 @@ def test_persons_with_other_categories_in_each_copy_are_found(seed, n_persons, t
 
 
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("replaced", ["height", "rent", "region"])
+def test_persons_with_another_value_of_one_column_in_each_copy_are_found(seed, replaced):
+    rng, (train, holdout, fresh) = tables(50 + seed)
+
+    def released(persons):
+        copies = repeated(persons, 50, 0.002, rng)
+        return among(copies.assign(**{replaced: people(len(copies), rng)[replaced]}), fresh)
+
+    context = Context.of(train, holdout)
+    assert near_copies(context.with_synthetic(released(train.iloc[:3]))).leak_sentence
+    assert not near_copies(context.with_synthetic(released(people(3, rng)))).leak_sentence
+
+
+@pytest.mark.parametrize("seed", range(3))
 def test_a_family_with_noise_in_each_copy_is_found(seed):
     rng, (train, holdout, fresh) = tables(10 + seed)
     released = among(repeated(train.iloc[5:10], 15, 0.02, rng), fresh)
