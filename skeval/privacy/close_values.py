@@ -18,9 +18,9 @@ _MAX_COMPARED = 250_000  # in larger tables, such groups are not searched for
 
 
 def copies_close_to_values(context: Context, columns: Sequence[str]) -> Iterator[Copies]:
-    """Yield the columns in which many synthetic values are close to that of one training row."""
+    """Yield the columns in which many synthetic values are close to one training value."""
     # A generator may produce groups of values for other reasons, for example if it replaces missing
-    # cells by a mean. The middle of such a group is only by chance so close to a training row.
+    # cells by a mean. The middle of such a group is rarely so close to the value of a training row.
     roles = [role for role in ("train", "holdout") if role in context]
     if sum(map(context.n_rows, (*roles, "synthetic"))) > _MAX_COMPARED:
         return

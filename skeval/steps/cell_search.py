@@ -38,10 +38,11 @@ WRITTEN = ("nearly all values", "several values")  # of a row, in one cell
 IN_CELL: Final = "values in a cell"
 INSIDE: Final = "values inside cells"
 _MIN_EXPOSURE = 1e-3
-_MIN_ROWS = 10  # with one identifier, or as many times the synthetic rows per real row
-_TIMES_OTHERS = 3  # as many rows as with any identifier of the holdout
+_MIN_ROWS = 10  # minimum number of rows with one identifier, times the synthetic rows per real row
+_TIMES_OTHERS = 3  # as an identifier of the holdout may occur in several texts as well
 _MAX_COUNTED = 100  # if more identifiers are found, their rows are not counted
 _N_LAST = (9, 7)  # numbers of last characters of a code that are also searched for
+_MAX_READ = 250_000  # in larger tables, single values are not searched for in texts
 _DIGITS = re.compile(r"[0-9]+")
 
 
@@ -57,6 +58,7 @@ class CellSearch:
         self._context, self._own, self._chance = context, own, chance
         self._real = [role for role in ("train", "holdout") if role in context]
         self._texts = _new_texts(context, "synthetic", *self._real)
+        self._is_large = sum(map(context.n_rows, (*self._real, "synthetic"))) > _MAX_READ
 
     def of_column(self, column: IdentifierColumn) -> Iterator[Copies]:
         """Count the values of a column that occur in cells, but not in the column itself."""
@@ -74,7 +76,8 @@ class CellSearch:
         counts = int((found & of_train).sum()), int((found & of_holdout).sum()), unseen
         n_of = int(of_train.sum()), int(of_holdout.sum()), int(known.sum())
         yield self._copies(f"values of {column.name}", counts, n_of, share, INSIDE)
-        yield from self._of_one(column, places[found & of_train], places[found & of_holdout])
+        if not self._is_large:
+            yield from self._of_one(column, places[found & of_train], places[found & of_holdout])
 
     def _of_one(
         self, column: IdentifierColumn, of_train: np.ndarray, of_holdout: np.ndarray
@@ -125,7 +128,9 @@ class CellSearch:
         ]
 
     def of_values(self) -> Iterator[Copies]:
-        """Yield the columns of numbers and dates whose values stand in texts of the release."""
+        """Yield the columns of numbers and dates whose values occur in texts of the release."""
+        if self._is_large:
+            return
         release = numbers_in_texts(_rows_of_new_texts(self._context, "synthetic", *self._real))
         if release.total() < MIN_FOUND:
             return
@@ -134,8 +139,15 @@ class CellSearch:
         in_real_texts = Counter[str]()
         for role in self._real:
             in_real_texts += numbers_in_texts(_rows_of_new_texts(self._context, role))
+        told = np.array([float(number) for number in release if "/" not in number])
         names = [n for n in self._context.schema.columns(*NUMERIC) if n not in self._own]
         for name in names:
+            is_date = self._context.schema.kinds[name] == "datetime"
+            if (
+                not is_date
+                and not np.isin(np.abs(self._context.numbers("train", name)), told).any()
+            ):
+                continue
             real = {role: _numbers(self._context, role, name, slice(None)) for role in self._real}
             alike = of_same_form(release, sum(real.values(), Counter[str]()))
             values = WrittenValues(real["train"], real.get("holdout", Counter()), alike)

@@ -70,7 +70,7 @@ class WrittenColumn:
             date = _DATE.fullmatch(day)
             if (date or digits) and self._n_rows[value] <= _MAX_ROWS:
                 forms = _orders_of_date(*date.groups()) if date else {digits, _whole(plain)}
-                if date and time:  # the most digits that stand together, without seconds or with
+                if date and time:  # with or without seconds
                     own = _NO_DIGIT.sub("", time)
                     forms |= {form + own[:end] for form in forms for end in (4, 6)}
                 yield from ((value, form) for form in forms if len(form) >= MIN_GLUED)

@@ -22,9 +22,9 @@ MIN_CELLS = 5  # fewer cells of a row in one cell are not a copy
 _MIN_SHARE = 0.8  # fraction of the cells of that row
 MIN_SOME = 3  # fewer values of a row in one cell are not a combination
 _MAX_GLUED = 14  # digits of a value that is found without a sign between it and another one
-# The digits of two values are more than those of the number of pairs of a row and a code, because
-# a code of 15 random digits has about a hundred places for them. Therefore one of a hundred tables
-# of random codes has such a row.
+# Two values in a code must have more digits than the number of pairs of a row and a code has. Four
+# further digits are required, because two values may start at about a hundred pairs of places of a
+# code with 15 digits. Therefore one of a hundred tables with random codes contains such a row.
 _MORE_DIGITS = 4
 _MIN_GLUED_RARITY = 1.5  # logarithms of the number of rows, which are 2 for a pair of unique values
 _HASH = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?=\d*[a-f])[0-9a-f]{16,}")

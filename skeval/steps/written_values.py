@@ -17,7 +17,7 @@ from skeval.steps.written_columns import WrittenColumn, tokens_of_text
 
 _MIN_DIGITS = 4  # shorter numbers are in most texts
 _DIGIT = re.compile(r"\d")
-_MIN_SHARE = 0.05  # of the values of a column have a form of numbers
+_MIN_SHARE = 0.05  # minimum fraction of the values of a column with the same number of digits
 MIN_FOUND = 3  # fewer values in texts are not counted
 
 
