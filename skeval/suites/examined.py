@@ -45,11 +45,11 @@ def unexamined_columns(
     }
     # if values of such a column were found, another format did not prevent the comparison
     copied = [one for r in results.values() for one in r.copies if one.train.beyond_chance]
-    whats = [one.what for one in copied]
+    described = [one.what for one in copied]
     foreign = [
         name
         for name in columns_of_foreign_codes(context)
-        if not any(what.endswith((f"values of {name}", f"value of {name}")) for what in whats)
+        if not any(what.endswith((f"values of {name}", f"value of {name}")) for what in described)
     ]
     if any(one.form == IN_CELL for one in copied):
         foreign = []  # rows of the training data were found in cells, so these were read
