@@ -11,7 +11,7 @@ from skeval.core.context import Context
 from skeval.stats.copied_rows import Copied, Copies
 from skeval.tables.preprocessing import NUMERIC
 
-_MIN_ROWS = 10  # of a group, or as many times the number of synthetic rows per real row
+_MIN_ROWS = 10  # minimum number of rows of a group, multiplied by the synthetic rows per real row
 _CENTRAL = 128  # how many times closer the middle of a group is than any other real value
 _TIMES_OTHERS = 3  # the group has more rows than other groups by this factor
 _MAX_COMPARED = 250_000  # in larger tables, such groups are not searched for

@@ -53,10 +53,10 @@ def grouped_copies(context: Context, chance: float) -> tuple[Copied, Copied]:
         next((count for count in counts if count.beyond_chance), counts[0])
         for counts in zip(*found, strict=True)
     )
-    names = tuple(context.schema.measured) if sets[0] is None else sets[0]
+    names = sorted(context.schema.measured if sets[0] is None else sets[0])
     is_found = several.beyond_chance or one.beyond_chance
     if len(names) >= _WIDE and not is_found and not _is_large(context):
-        parts = (_largest_in_columns(context, names[start::2]) for start in (0, 1))
+        parts = (_largest_in_columns(context, tuple(names[start::2])) for start in (0, 1))
         one = next((part for part in parts if part.beyond_chance), one)
     return several, one
 

@@ -83,7 +83,9 @@ class CellSearch:
         self, column: IdentifierColumn, of_train: np.ndarray, of_holdout: np.ndarray
     ) -> Iterator[Copies]:
         """Yield the largest number of rows whose texts contain the same identifier."""
-        own, others = (column.values[places[:_MAX_COUNTED]] for places in (of_train, of_holdout))
+        if max(of_train.size, of_holdout.size) > _MAX_COUNTED:
+            return
+        own, others = (sorted(column.values[places]) for places in (of_train, of_holdout))
         n_own = [_n_rows_with(self._rows, value) for value in own]
         n_others = max((_n_rows_with(self._rows, value) for value in others), default=0)
         n_real = sum(self._context.n_rows(role) for role in self._real)

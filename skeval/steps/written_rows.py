@@ -26,6 +26,7 @@ _MAX_GLUED = 14  # digits of a value that is found without a sign between it and
 # further digits are required, because two values may start at about a hundred pairs of places of a
 # code with 15 digits. Therefore one of a hundred tables with random codes contains such a row.
 _MORE_DIGITS = 4
+_MAX_DIGITS = 40  # longer ones are lists of numbers, which have many more places for two values
 _MIN_GLUED_RARITY = 1.5  # logarithms of the number of rows, which are 2 for a pair of unique values
 _HASH = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?=\d*[a-f])[0-9a-f]{16,}")
 _NO_DIGIT, _SPACE = re.compile(r"\D"), re.compile(r"\s")
@@ -83,7 +84,7 @@ class WrittenRows:
         """Yield the rows of which the digits of a code contain two or more rare values."""
         digits = "" if _SPACE.search(plain) else _NO_DIGIT.sub("", plain)
         least = math.log10(max(1, self.n_rows * n_texts)) + _MORE_DIGITS
-        if len(digits) < least:
+        if not least <= len(digits) <= _MAX_DIGITS:
             return
         met: dict[int, list[tuple[int, int, int, int]]] = {}
         for start in range(len(digits)):

@@ -104,7 +104,11 @@ def test_persons_with_another_value_of_one_column_in_each_copy_are_found(seed, r
         return among(copies.assign(**{replaced: people(len(copies), rng)[replaced]}), fresh)
 
     context = Context.of(train, holdout)
-    assert near_copies(context.with_synthetic(released(train.iloc[:3]))).leak_sentence
+    synthetic = released(train.iloc[:3])
+    counted = near_copies(context.with_synthetic(synthetic))
+    assert counted.leak_sentence
+    turned = [table[table.columns[::-1]] for table in (train, holdout, synthetic)]
+    assert near_copies(Context.of(*turned[:2]).with_synthetic(turned[2])) == counted
     assert not near_copies(context.with_synthetic(released(people(3, rng)))).leak_sentence
 
 

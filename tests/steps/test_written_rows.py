@@ -89,6 +89,13 @@ def test_a_time_and_a_distance_are_found_in_a_code(form):
     assert not np.any(rows.found_in([f"{times[8].strftime(form)}{distances[9]}07"]))
 
 
+def test_lists_of_numbers_are_not_read_as_codes():
+    amount, day = cells(3, "amount", "day")
+    code = day.replace("-", "") + amount.removeprefix("-").replace(".", "")
+    assert ROWS.found_in([code])[1].sum() == 1
+    assert not np.any(ROWS.found_in([code + "7" * 10**6]))  # and needs no time
+
+
 def test_random_codes_have_no_rows():
     codes = ["".join(digits) for digits in RNG.integers(0, 10, (5_000, 15)).astype(str)]
     assert all(map(may_have_row, codes))

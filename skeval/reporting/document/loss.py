@@ -22,7 +22,7 @@ _MIN_CELLS = 4  # with at least 10 training rows, for a table to show anything
 _DASH = "\N{EN DASH}"
 _ENDS = re.compile(f"{_DASH}| to ")  # between the two ends of a bin
 _MIN_LOST, _MAX_KEPT = 0.1, 0.05  # associations of a relation that is lost completely
-_MIN_SHORTFALL = 0.02  # of the similarity of a pair whose relation is weaker
+_MIN_SHORTFALL = 0.02  # minimum difference to the similarity of two samples of one population
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def _read_loss(pair: PairMap, results: SuiteResult) -> PairLoss | None:
     rows = _shorten(first, tables["train"].sum(axis=1), _MAX_ROWS)
     columns = _shorten(second, tables["train"].sum(axis=0), _MAX_COLUMNS)
     shares = {role: _sum_places(table, rows, columns) for role, table in tables.items()}
-    if min(len(rows.labels), len(columns.labels)) < 2:  # such as the names of persons, all pooled
+    if min(len(rows.labels), len(columns.labels)) < 2:  # for example if all names are pooled
         return None
     if np.count_nonzero(shares["train"]) < _MIN_CELLS:
         return None
