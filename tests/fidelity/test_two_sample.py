@@ -19,10 +19,10 @@ from skeval.fidelity import (
     JensenShannonLowerBound,
     TotalVariationLowerBound,
 )
-from skeval.fidelity.two_sample import permutation_p_value
+from skeval.fidelity.two_sample import permutation_p_value, score_interval, score_statistic
 from skeval.privacy.distance_screens.dcr_baseline import random_rows
 from skeval.stats.roc import auc
-from skeval.steps.classifiers import out_of_fold, split
+from skeval.steps.classifiers import Scores, out_of_fold, split
 from tests.calibrations import LEVEL, Claim, all_hold, rates_of
 from tests.counting import CountingContext
 from tests.snapshots import warns
@@ -312,12 +312,20 @@ def test_p_values_hold_their_size(with_holdout):
     assert all_hold(found), found
 
 
+@pytest.mark.parametrize(("shift", "times"), [(0.0, 1.7), (2.0, 1.2)])
+def test_scores_depend_less_on_each_other_if_tables_differ(shift, times):
+    """The variance of the interval in relation to that of independent scores."""
+    rng, n = np.random.default_rng(0), 2_000
+    scores = Scores(*(rng.normal(0.5 + sign * shift / 2, size=n) for sign in (-1, 1)))
+    value = score_statistic(scores, "accuracy")
+    low, high = score_interval(scores, value, "accuracy")
+    independent = 2.0 * 1.96 * np.sqrt(value * (1.0 - value) / (2.0 * n))
+    assert ((high - low) / independent) ** 2 == pytest.approx(times, rel=0.05)
+
+
 @pytest.mark.calibration
 @pytest.mark.parametrize(("n", "d", "mu"), [(50, 20, 0.0), (200, 5, 0.0), (200, 5, 0.5)])
 def test_intervals_allow_for_dependent_folds(n, d, mu):
-    from skeval.fidelity.two_sample import score_interval, score_statistic
-    from skeval.steps.classifiers import out_of_fold
-
     for scoring in ("accuracy", "auc"):
         values, intervals = [], []
         for seed in range(200):
