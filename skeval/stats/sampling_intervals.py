@@ -15,13 +15,13 @@ from scipy.stats import t as student
 
 from skeval.stats.intervals import Ends
 
-N_HALVINGS = 5
+N_HALVINGS = 8
 N_HALVINGS_OF_PAIRS = 10
 UNCHANGED = np.zeros((N_HALVINGS, 2))  # other extremes do not matter
 MIN_HALVED = 20  # minimum number of rows per table, because smaller halves are not informative
 MAX_HALVED = 2**12  # maximum number of rows per table, from which the noise is extrapolated
 MAX_WITHOUT_EXTREMES = 1_000  # in smaller tables, halves show enough noise of extreme values
-_BENT = 0.45  # factor of the variance of the mean of both halves, see sampling_interval
+_BENT = 0.5  # factor of the variance of the mean of both halves, see sampling_interval
 # Let d be normal and fixed, and let z be the normal deviation of a sample that is halved. The
 # variance of |d + z| is at most this factor times half of the variance that halves show. This is
 # the case of a sum of absolute deviations around 0.
@@ -61,7 +61,7 @@ def sampling_interval(
     # little by chance, the values of halves differ little as well, and the interval would be
     # too narrow exactly where the value is far from its expectation. The mean of both halves
     # shows this, because it varies from one halving to the next only if the statistic is not
-    # linear. Therefore, 0.45 of its variance is added, because simulated intervals then cover the
+    # linear. Therefore, half of its variance is added, because simulated intervals then cover the
     # value in about 95% of the draws. Student's quantile has the degrees of freedom of
     # Satterthwaite.
     #
