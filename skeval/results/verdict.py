@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from skeval.core.tags import Quoted
 from skeval.exceptions import (
+    GroupedRowsWarning,
     HoldoutShiftWarning,
     HoldoutUsedWarning,
     IgnoredColumnsWarning,
@@ -62,6 +63,7 @@ _KINDS = {
 }
 VoidKind = Literal[
     "shifted",
+    "grouped",
     "holdout used",
     "shared rows",
     "extra columns",
@@ -71,6 +73,7 @@ VoidKind = Literal[
 ]
 _VOID: Mapping[type[MetricWarning], VoidKind] = {
     HoldoutShiftWarning: "shifted",
+    GroupedRowsWarning: "grouped",
     HoldoutUsedWarning: "holdout used",
     MostlySharedRowsWarning: "shared rows",
     IgnoredColumnsWarning: "extra columns",
@@ -171,8 +174,8 @@ class Verdict:
         are not samples of one population, because the tests then do not show a leak that could be
         fixed.
     void_kinds : tuple of str, default=()
-        Kinds of the reasons in `void`, in the same order: "shifted", "holdout used", "shared rows",
-        "extra columns", "untested columns", "unreadable cells" or "too little".
+        Kinds of the reasons in `void`, in the same order: "shifted", "grouped", "holdout used",
+        "shared rows", "extra columns", "untested columns", "unreadable cells" or "too little".
     results : SuiteResult, optional
         Results on which the verdict is based. A notebook shows them.
 
@@ -359,7 +362,7 @@ def verdict(
     untested = [f"Not tested: {names_in_words(one.columns, _MAX_NAMED)}." for one in left]
     unique = [n for one in left for n in one.unique if n not in accept_untested]
     reasons: list[tuple[VoidKind, Iterable[str]]] = [
-        *((k, [str(n)]) for w, k in _VOID.items() for n in notices if tested and isinstance(n, w)),
+        *((k, [str(n)]) for w, k in _VOID.items() for n in notices if tested and type(n) is w),
         ("untested columns", [_describe_untested_values(unique)] if unique else []),
         ("holdout used", in_release),
         ("unreadable cells", _describe_unread(copies)),

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from skeval.exceptions import UnexaminedColumnsWarning, UnreadCellsWarning
+from skeval.exceptions import GroupedRowsWarning, UnexaminedColumnsWarning, UnreadCellsWarning
 from skeval.reporting.document.outcomes import Outcome, Strength
 from skeval.reporting.document.questions import Question, question_of, question_of_risk
 from skeval.reporting.document.trials import Trial, collect_trials
@@ -28,6 +28,7 @@ class Obstacle(Enum):
     WHOLE_POPULATION = "whole population"
     NO_METRIC = "no metric"
     SHIFTED = "shifted"
+    GROUPED = "grouped"
     HOLDOUT_USED = "holdout used"
     SHARED_ROWS = "shared rows"
     EXTRA_COLUMNS = "extra columns"
@@ -70,6 +71,7 @@ class PrivacyFindings:
     trials: tuple[Trial, ...]
     answers: tuple[Answer, ...]
     is_shifted: bool
+    is_grouped: bool
     unexamined: tuple[str, ...]
     clearest: Trial | None
     strength: Strength | None
@@ -145,6 +147,7 @@ def find_privacy(results: SuiteResult, verdict: Verdict) -> PrivacyFindings:
         trials=trials,
         answers=tuple(_answer(question, trials, results, copies) for question in Question),
         is_shifted=is_shifted(results.notices),
+        is_grouped=any(isinstance(notice, GroupedRowsWarning) for notice in results.notices),
         unexamined=columns_of_notices(results, UnexaminedColumnsWarning),
         clearest=clearest,
         strength=_strength(significant),
@@ -220,7 +223,7 @@ def _rank(trial: Trial) -> tuple[bool, bool, float, float]:
     # headline, so that its row must show it. Half of an excess that is weighted by rarity is
     # compared, because rare values count more than records.
     p_value = math.inf if math.isnan(trial.p_value) else trial.p_value
-    excess = 0.0 if math.isnan(trial.excess) else trial.excess
+    excess = 0.0 if math.isnan(trial.excess) else trial.least_excess
     if trial.is_significant:
         shown = excess / 2.0 if trial.is_weighted else excess
         return False, not trial.has_tested_numbers, 0.0, -shown

@@ -14,6 +14,7 @@ from skeval.results.power import smallest_excess
 from skeval.results.result import Contrast, Result
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import Verdict, levels_of_tests
+from skeval.stats.intervals import wilson
 
 _SAME = 1e-9
 # rates in which rare values count more, so that their points are not points of records
@@ -71,6 +72,7 @@ class Trial:
     smallest_leak: float = math.nan
     table: str = ""  # of several
     rates_of_all: tuple[float, float] | None = None  # if the most confident guesses were tested
+    n_confident: float = math.nan  # how many of these guesses are correct
 
     @property
     def excess(self) -> float:
@@ -85,6 +87,14 @@ class Trial:
         if self.rates_of_all is None:
             return self.excess
         return self.rates_of_all[0] - self.rates_of_all[1]
+
+    @property
+    def least_excess(self) -> float:
+        """The excess, or the lower end of its interval for the most confident guesses."""
+        # ten correct guesses that are all about training records have an excess of 50 points
+        if self.expected is None or math.isnan(self.n_confident):
+            return self.excess
+        return wilson(self.observed * self.n_confident, self.n_confident)[0] - self.expected
 
     @property
     def is_rate_of_records(self) -> bool:
@@ -225,6 +235,7 @@ def _with_tested_rates(
     # rates are parts of one list and not rates of success. Without a leak, the fraction of the
     # correct guesses about training records equals the fraction of attacks on training records.
     n, n_other = (one.n if one else 1.0 for one in (trial.counts, trial.expected_counts))
+    n_given = number_at(attack, "abstaining", "clearest") * (n + n_other)
     return replace(
         trial,
         observed=tested[0] / (tested[0] + tested[1]),
@@ -235,6 +246,7 @@ def _with_tested_rates(
         expected_counts=None,
         is_of_most_confident=True,
         rates_of_all=plain,
+        n_confident=n_given * (tested[0] + tested[1] * n_other / n),
     )
 
 

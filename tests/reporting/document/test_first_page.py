@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from skeval import Result, SuiteResult, make_suite
-from skeval.exceptions import UnreadCellsWarning
+from skeval.exceptions import GroupedRowsWarning, UnreadCellsWarning
 from skeval.fidelity import PhikMatrixDifference, SimilarityScore
 from skeval.reporting.document.blocks import (
     Cell,
@@ -383,6 +383,40 @@ def test_values_weighted_by_rarity_are_the_clearest_case_if_twice_as_many(found,
     # a leak that is not one of records is not graded
     assert plain(headline.title) == "A leak was found. Hold this release."
     assert ("weighted by rarity" in plain(headline.deck)) == is_clearest
+
+
+@pytest.mark.parametrize(
+    ("kind", "columns", "said"),
+    [
+        ("combination", ["city"], "values of city in the training data also occur"),
+        ("combination", ["age", "city"], "combinations of age and city in the training data also"),
+        ("copied cell", ["city"], "synthetic rows have the value of city of the most similar"),
+    ],
+)
+def test_parts_of_rows_are_named_by_their_kind(kind, columns, said):
+    results = release("small")
+    of_parts = Result(
+        0.5,
+        p_value=1e-6,
+        baseline=0.2,
+        metric="PartialMembershipInference",
+        tags=of_privacy("attack"),
+        contrast=Contrast("values", 0.7, 0.2),
+        details={"kind": kind, "columns": columns},
+    )
+    both = SuiteResult({**results, "partial_membership": of_parts}, sizes=results.sizes)
+    headline: Headline = block(first_page(both), "headline")
+    assert f"weighted by rarity, 70 of 100 {said}" in plain(headline.deck)
+
+
+@pytest.mark.parametrize("outcome", ["none", "leak"])
+def test_several_rows_of_individuals_are_not_called_a_difference(outcome):
+    results = release(outcome)
+    notice = GroupedRowsWarning("Train and holdout are divided by person.")
+    results = SuiteResult(results, sizes=results.sizes, notices=(notice,))
+    headline: Headline = block(first_page(results), "headline")
+    assert "individuals have several rows" in plain(headline.title)
+    assert "differ" not in plain(headline.title) + plain(headline.deck)
 
 
 def test_names_that_no_table_shares_do_not_make_a_table_useless() -> None:

@@ -124,6 +124,30 @@ def test_numbers_are_those_that_were_tested() -> None:
     assert "of the most confident guesses of city that are correct, 80 of 100 are about" in deck
 
 
+@pytest.mark.parametrize(
+    ("share", "picked", "said"),
+    [
+        (0.02, 0.1, "15 of 15 correct guesses of city, of which an attacker is most confident"),
+        (0.02, 0.4, "attempts to pick out"),  # more than the lower end of 15 of 15
+        (0.2, 0.4, "of the most confident guesses of city that are correct, 100 of 100"),
+    ],
+)
+def test_few_confident_guesses_are_counted(share, picked, said):
+    attacked = anonymeter_result(picked, ("age", "city", "income"))
+    attacks: dict[str, Any] = dict(attacked.details["attacks"])
+    guess = {
+        "p_value": 1e-6,
+        "p_adjusted": 1e-6,
+        "abstaining": {"p_value": 1e-6, "clearest": share},
+        "tested": {"observed": 0.75, "expected": 0.0},
+    }
+    attacks["inference of city"] = {**attacks["inference of city"], **guess}
+    details = {**attacked.details, "attacks": attacks}
+    results = with_results(release("leak"), anonymeter=replace(attacked, details=details))
+    headline: Headline = block(make_document(results).pages[0], "headline")
+    assert said in plain(headline.deck)
+
+
 def test_rates_that_were_not_stored_are_a_dash() -> None:
     attacked = anonymeter_result(0.12, ("age", "city", "income"))
     attacks: dict[str, Any] = dict(attacked.details["attacks"])

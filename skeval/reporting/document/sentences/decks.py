@@ -109,9 +109,18 @@ _CONFIDENT = (
     "The clearest case: of the most confident guesses of {column} that are correct, **{a} of 100** "
     "are about training {many}. **{b} of 100** are expected by chance."
 )
+_MANY = 100  # correct guesses, from which they are stated as how many of 100
+_FEW_CONFIDENT = (
+    "The clearest case: **{k} of {n}** correct guesses of {column}, of which an attacker is most "
+    "confident, are about training {many}. **{m} of {n}** are expected by chance."
+)
 _BY_RARITY = (
-    "The clearest case: weighted by rarity, **{a} of 100** values of {column} in the training data "
+    "The clearest case: weighted by rarity, **{a} of 100** {what} of {column} in the training data "
     "also occur in the synthetic table. **{b} of 100** are expected by chance."
+)
+_CELLS = (
+    "The clearest case: weighted by rarity, **{a} of 100** synthetic rows have the value of "
+    "{column} of the most similar training row. **{b} of 100** are expected by chance."
 )
 
 
@@ -120,9 +129,9 @@ def _clearest_case(trial: Trial | None, noun: Noun) -> Text:
         return ()
     template = case_template(trial) or _CASES[trial.question]
     if trial.is_weighted:
-        template = _BY_RARITY
+        template = _CELLS if trial.mode == "copied cell" else _BY_RARITY
     elif trial.is_of_most_confident and trial.column:
-        template = _CONFIDENT
+        template = _FEW_CONFIDENT if trial.n_confident < _MANY else _CONFIDENT
     hidden = name(trial.column) if trial.column else Span("a hidden value")
     other = of_100(trial.expected or 0.0)
     return compose(
@@ -131,6 +140,10 @@ def _clearest_case(trial: Trial | None, noun: Noun) -> Text:
         b=other,
         only="only " if other[0].isdigit() else "",
         column=names(trial.columns) if trial.is_weighted else hidden,
+        what="values" if len(trial.columns) == 1 else "combinations",
+        k=count(trial.observed * trial.n_confident),
+        m=count((trial.expected or 0.0) * trial.n_confident),
+        n=count(trial.n_confident),
         one=noun.one,
         many=noun.many,
     )
@@ -182,6 +195,8 @@ _NO_TEST = {
     Obstacle.NO_METRIC: "No metric of privacy was in this suite. **Evaluate the suite report.**",
     Obstacle.SHIFTED: "The training data and the holdout differ more than two samples of one "
     "population usually do. Therefore the privacy tests allow no conclusion.",
+    Obstacle.GROUPED: "Several rows have the same key, as rows of one individual have, and such "
+    "rows are similar. Tests that treat rows as independent allow no conclusion.",
     Obstacle.HOLDOUT_USED: "The synthetic table agrees with the holdout more than two samples of "
     "one population usually do, so the generator may have seen the holdout.",
     Obstacle.SHARED_ROWS: "Most holdout rows also occur in the training data, so that they are not "

@@ -14,6 +14,7 @@ from skeval.reporting.document.spans import Text, compose, name, names, paragrap
 
 _MAX_STEPS, _MAX_WORDS = 3, 14
 _NEW_HOLDOUT = "**Draw a new holdout** at random before training, then evaluate again."
+_GROUPS = "**Name the column of individuals** with the option groups, then evaluate again."
 _AGAINST_OBSTACLES = {
     Obstacle.NO_HOLDOUT: "**Set real rows aside before you fit the generator** and pass "
     "them as holdout.",
@@ -45,7 +46,7 @@ def _with_new_report(step: Text) -> Text:
 def _steps_for_privacy(privacy: PrivacyFindings) -> Iterator[Text]:
     """Yield how to close leaks and how to make tests possible."""
     if privacy.is_shifted:
-        yield compose(_NEW_HOLDOUT)
+        yield compose(_GROUPS if privacy.is_grouped else _NEW_HOLDOUT)
     elif privacy.is_alarm and privacy.columns:
         columns = names(privacy.columns)
         yield compose("**Coarsen or drop {columns}**, then refit the generator.", columns=columns)
