@@ -38,6 +38,7 @@ _NEAR = 100  # a counter has no larger gaps
 _MAX_READ = 10_000  # maximum number of values that are read to find their characters
 _MAX_LENGTH = 64  # characters of a value that are read for this
 _MIN_NUMBER = 1e6  # smaller numbers are not identifiers
+_MIN_LONG = 1e9  # numbers that are identifiers in any column, if all have equally many digits
 _NO_CODES = np.zeros(0, dtype=np.int64)
 _NAMED_LIKE_IDENTIFIER = re.compile(
     r"(?i:phone|mobile|telephone|fax|iban|account|card|passport|licen[cs]e|ssn|mrn|social)"
@@ -101,8 +102,9 @@ def advice_on_identifiers(found: Iterable[Copies]) -> str:
 def identifier_columns(context: Context) -> tuple[str, ...]:
     """Return the columns whose values are compared as identifiers."""
     # These are ids that are texts or integers, and columns in which nearly all categories, or most
-    # names, occur once. Integers also count if the column is named like an identifier. Texts of
-    # digits count, such as account numbers in groups of four.
+    # names, occur once. Integers also count if the column is named like an identifier, or if all
+    # have the same ten or more digits, such as numbers of chips. Texts of digits count, such as
+    # account numbers in groups of four.
     return tuple(
         name
         for name, kind in sorted(context.schema.kinds.items())
@@ -121,8 +123,11 @@ def is_identifier(values: pd.Series, kind: str) -> bool:
         if (n_rows == 1).sum() >= _UNIQUE_NAMES * n_rows.sum():
             levels = values.cat.categories[np.flatnonzero(n_rows)]
             unique = _UNIQUE_NAMES if form_of(map(str, levels)) == "name" else _UNIQUE
-    elif kind == "continuous" and _NAMED_LIKE_IDENTIFIER.search(str(values.name)):
+    elif kind == "continuous":
         numbers = values.dropna().to_numpy()
+        is_named = _NAMED_LIKE_IDENTIFIER.search(str(values.name)) is not None
+        if not is_named and not _have_one_length(numbers):
+            return False
         if not ((numbers >= _MIN_NUMBER) & (numbers % 1 == 0)).all():
             return False
         n_rows = np.unique(numbers, return_counts=True)[1]
@@ -131,6 +136,14 @@ def is_identifier(values: pd.Series, kind: str) -> bool:
     else:
         return False
     return bool(n_rows.sum() >= _MIN_ROWS and (n_rows == 1).sum() >= unique * n_rows.sum())
+
+
+def _have_one_length(numbers: np.ndarray) -> bool:
+    """Return whether all numbers have the same ten or more digits before the point, as codes."""
+    if not numbers.size or numbers.dtype.kind not in "iuf":
+        return False
+    least, most = float(numbers.min()), float(numbers.max())
+    return least >= _MIN_LONG and most < math.inf and len(str(int(least))) == len(str(int(most)))
 
 
 def _is_whole(cell: object) -> bool:

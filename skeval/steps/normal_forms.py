@@ -129,8 +129,13 @@ def _words_of_name(plain: str) -> list[str]:
 
 def emails_in(plain: str) -> list[str]:
     """Return the normal forms of the e-mail addresses in a text."""
+    return [*map(email_form, addresses_in(plain))]
+
+
+def addresses_in(plain: str) -> list[str]:
+    """Return the e-mail addresses in a text."""
     plain = _with_signs(plain)
-    return [email_form(found) for found in _EMAIL.findall(plain)] if "@" in plain else []
+    return _EMAIL.findall(plain) if "@" in plain else []
 
 
 def _with_signs(plain: str) -> str:

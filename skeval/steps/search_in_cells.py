@@ -18,8 +18,9 @@ from pandas.util import hash_array
 from skeval.steps.normal_forms import (
     MIN_LENGTH,
     Form,
+    addresses_in,
     decode_parts,
-    emails_in,
+    email_form,
     letters_and_digits,
     strip_marks,
     turn_dates,
@@ -48,14 +49,20 @@ class Texts:
         return len(self.given)
 
     @cached_property
+    def _addresses(self) -> list[str]:
+        return [address for text in self._plain for address in addresses_in(text)]
+
+    @cached_property
     def emails(self) -> frozenset[str]:
         """The normal forms of the e-mail addresses in cells."""
-        return frozenset(email for text in self._plain for email in emails_in(text))
+        return frozenset(map(email_form, self._addresses))
 
     @cached_property
     def letters_of_emails(self) -> frozenset[str]:
         """The sorted letters of these normal forms, which are equal for "ann.lee" and "lee.ann"."""
-        return frozenset(map(sorted_letters, self.emails))
+        # also with tags, because "lee-ann+88" may be "ann.lee88"
+        whole = (letters_and_digits(one.partition("@")[0]) for one in self._addresses)
+        return frozenset(map(sorted_letters, {*self.emails, *whole}))
 
     @cached_property
     def abbreviated_names(self) -> frozenset[tuple[str, str]]:

@@ -36,8 +36,9 @@ _MONTHS = (
     "de[cz]",
 )
 _MONTH = "|".join(f"(?:{letters})" for letters in _MONTHS)
-_DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?:st|[nr]d|th|\.)? ?({_MONTH})[a-z]*\.?,? (\d{{4}})\b")
-_MONTH_DAY = re.compile(rf"\b({_MONTH})[a-z]*\.? (\d{{1,2}})(?:st|[nr]d|th)?,? (\d{{4}})\b")
+_YEAR = r"(\d{4}|\d\d)\b"
+_DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?:st|[nr]d|th|\.)? ?({_MONTH})[a-z]*\.?,? {_YEAR}")
+_MONTH_DAY = re.compile(rf"\b({_MONTH})[a-z]*\.? (\d{{1,2}})(?:st|[nr]d|th)?,? {_YEAR}")
 _NO_DIGIT = re.compile(r"\D")
 _NUMBER, _SPACE = re.compile(r"\d+(?:[.,]\d+)?"), re.compile(r"\s")
 _NO_ROWS = np.zeros(0, dtype=np.int64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import random
+import re
 import time
 import uuid
 from operator import itemgetter
@@ -206,6 +207,11 @@ def turned_email(email):
     return "_".join([*local.split(".")[::-1]]) + "@" + domain
 
 
+def tagged_email(email):
+    first, last, number = re.match(r"([a-z]+)\.([a-z]+)(\d+)@", email).groups()
+    return f"{last}-{first}+{number}@example.com"
+
+
 def row_of(position, sep):
     return sep.join(map(str, PEOPLE[0].loc[position, WRITTEN]))
 
@@ -261,6 +267,7 @@ DRESSED = {
     "phone backwards": ("phone", lambda i, one: one.phone[::-1]),
     "number of a key backwards": ("key", lambda i, one: f"P-{one.key[9:0:-1]}-X"),
     "key in base32": ("key", lambda i, one: base64.b32encode(one.key.encode()).decode()),
+    "parts of an e-mail turned with a tag": ("email", lambda i, one: tagged_email(one.email)),
     "parts of an e-mail turned": ("email", lambda i, one: turned_email(one.email)),
     "phone in a key": ("key", lambda i, one: f"X{digits(one.phone)}Y"),
     "key in base64": ("key", lambda i, one: encoded(one.key)),
@@ -337,6 +344,22 @@ def test_a_date_in_a_code_may_be_written_in_another_order(order, turns_train):
     assert any(one.leak_sentence for one in counted(*tables))
     fresh = own[2] if turns_train else [*map(turned, own[2])]
     assert not any(one.leak_sentence for one in counted(*tables[:2], TABLES[2].assign(key=fresh)))
+
+
+@pytest.mark.parametrize("has_holdout", [True, False])
+@pytest.mark.parametrize("n_copied", [0, 30])
+def test_integers_of_one_length_are_found_without_their_first_digits(has_holdout, n_copied):
+    drawn = np.random.default_rng(0).integers(10**12, size=(6, N))
+    drawn[5, :n_copied] = drawn[0, :n_copied]
+    tables = [
+        table.assign(chip=276 * 10**12 + own, note=[f"lab ref {k:012d}, pending" for k in said])
+        for table, own, said in zip(TABLES, drawn[:3], drawn[3:], strict=True)
+    ]
+    assert Context.of(tables[0]).schema.kinds["chip"] == "continuous"
+    real, synthetic = tables[: 1 + has_holdout], tables[2]
+    found = identifier_copies(Context.of(*real).with_synthetic(synthetic))
+    told = [(one.what, one.train.n) for one in found if one.leak_sentence]
+    assert told == [("values of chip", 30)] * (n_copied > 0)
 
 
 @pytest.mark.parametrize("has_holdout", [True, False])

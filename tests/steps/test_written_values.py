@@ -96,6 +96,7 @@ def test_numbers_of_texts_by_hand():
         "May 3, 2024: ill",
         "on May 3rd 2024",
         "the 3rd may, 2024",
+        "cust. b. 03 May 24, paid",
         "2024/05/03",
         "03.05.24",
     ],
