@@ -77,7 +77,7 @@ class Metric(FeatureNames, BaseEstimator):
     ``details["at_baseline_size"]`` contains the value at the size of the baseline, because many
     measures depend on the number of rows.
 
-    Metrics with ``_halved = True`` are also evaluated on halves of all tables, eight times, and ten
+    Metrics with ``_halved = True`` are also evaluated on halves of all tables, eight times, and 16
     times to compare synthetic tables. The differences between halves provide ``Result.interval``,
     the interval of the mean value over many tables of these sizes, and ``Result.difference``, the
     interval of value minus baseline. Rows are assumed to be independent. If the metric has bins of

@@ -16,7 +16,7 @@ from scipy.stats import t as student
 from skeval.stats.intervals import Ends
 
 N_HALVINGS = 8
-N_HALVINGS_OF_PAIRS = 10
+N_HALVINGS_OF_PAIRS = 16
 UNCHANGED = np.zeros((N_HALVINGS, 2))  # other extremes do not matter
 MIN_HALVED = 20  # minimum number of rows per table, because smaller halves are not informative
 MAX_HALVED = 2**12  # maximum number of rows per table, from which the noise is extrapolated
