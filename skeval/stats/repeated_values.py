@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from scipy.special import betaln
@@ -13,6 +13,9 @@ from skeval.stats.joint_classes import first_places, joint_classes
 
 MIN_ROWS = 3  # a value is examined if at least this number of release rows repeats it
 _LEVEL_OF_FACTS = 0.05
+# for several values, which generators of other rows reach in 1 of 4,000 simulated columns
+_LEVEL_OF_SEVERAL = 1e-4
+_MAX_SEVERAL = 10
 _PRIOR = 0.5  # Jeffreys' prior of a Poisson rate, in observed events
 _MIN_OTHERS = 30  # values of holdout rows from which the number of repeats is estimated
 _UNEVEN = 3.0  # generators of other rows repeat some values this much more often in simulations
@@ -30,16 +33,32 @@ def value_copies(codes: Mapping[str, np.ndarray], n_rows: tuple[int, ...]) -> tu
     for name, of_column in codes.items():
         tables = (of_column[: n_rows[0]], of_column[n_rows[0] : start], of_column[start:][first])
         n_values = int(of_column.max(initial=-1)) + 1
-        counts = (np.bincount(cells[cells >= 0], minlength=n_values) for cells in tables)
+        counts = [np.bincount(cells[cells >= 0], minlength=n_values) for cells in tables]
         expected = expected_values(*counts)
-        if expected.size >= MIN_ROWS and expected[-1] * len(codes) <= _LEVEL_OF_FACTS:
-            most = int((expected * len(codes) > CHANCE).sum())
-            one = Copied(expected.size, most)
+        if expected.size < MIN_ROWS:
+            continue
+        one = Copied(expected.size, int((expected * len(codes) > CHANCE).sum()))
+        several = _several_values(counts, expected, _LEVEL_OF_SEVERAL / len(codes))
+        if several.beyond_chance and not one.beyond_chance:
+            what = f"frequent values of {name}"
+            found.append(Copies(what, several, None, n_distinct=0, n_expected=0))
+        elif expected[-1] * len(codes) <= _LEVEL_OF_FACTS:
             what = f"rows with one value of {name}"
             found.append(
                 Copies(what, one, None, n_distinct=0, n_expected=0, form="copies of a value")
             )
     return tuple(found)
+
+
+def _several_values(counts: Sequence[np.ndarray], expected: np.ndarray, level: float) -> Copied:
+    """Return how many values of single training rows a release repeats often, and the bound."""
+    train, holdout, release = counts
+    repeats = np.sort(release[(train == 1) & (holdout == 0)])[::-1][:_MAX_SEVERAL]
+    rows = repeats[1:][repeats[1:] >= MIN_ROWS]
+    if not rows.size:
+        return Copied(0, 0)
+    n = 2 + int(poisson.sf(np.arange(1, rows.size + 1), expected[rows - 1]).argmin())
+    return Copied(n, int(poisson.isf(level, expected[rows[n - 2] - 1])))
 
 
 def values_in_words(found: Iterable[Copies], n_rows: int) -> str:

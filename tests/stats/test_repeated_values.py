@@ -91,6 +91,44 @@ def test_a_day_of_one_person_in_many_rows_is_found_among_common_days(n_days, see
     assert expected[-1] < LEVEL / 100
 
 
+def resampled_unevenly(rng, draw, n):
+    weights = rng.gamma(0.5, size=n)
+    return rng.choice(draw(rng, n), n, p=weights / weights.sum())
+
+
+def frequent_values(*tables):
+    which = pd.factorize(np.concatenate(tables))[0]
+    found = value_copies({"a": which, "b": np.arange(which.size)}, tuple(map(len, tables)))
+    return [(one.what, one.train.n) for one in found if one.leak_sentence]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_several_values_are_found_where_one_of_them_may_occur_by_chance(seed):
+    rng = np.random.default_rng(seed)
+    train, holdout = prices(rng, 1_500), prices(rng, 1_500)
+    release = rng.choice(prices(rng, 500), 1_500)  # has each of its own values about three times
+    own = np.setdiff1d(train, [*holdout, *release])[:4]
+    release[:14] = own[0]
+    assert frequent_values(train, holdout, release) == []
+    release[: 4 * 14] = np.repeat(own, 14)
+    assert frequent_values(train, holdout, release) == [("frequent values of a", 4)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "sizes", [(400, 100, 400), (200, 600, 400), (300, 0, 600), (1_000, 1_000, 3_000)]
+)
+def test_several_values_of_uneven_generators_are_rarely_beyond_chance(sizes):
+    found = 0
+    for seed in range(200):
+        rng = np.random.default_rng([seed, *sizes])
+        draw = (prices, amounts, codes, names)[seed % 4]
+        real = [draw(rng, n) for n in sizes[:2]]
+        released = frequent_values(*real, resampled_unevenly(rng, draw, sizes[2]))
+        found += any(what == "frequent values of a" for what, _ in released)
+    assert found <= 1
+
+
 def test_a_row_that_is_repeated_counts_once():
     rng = np.random.default_rng(0)
     codes = {name: rng.permutation(1_500) for name in "abc"}
