@@ -163,10 +163,10 @@ def test_all_metrics_share_one_count_a_role(monkeypatch):
     train, holdout, synthetic = (make_mixed(n, random_state=n) for n in (90, 60, 60))
     suite.fit(train, holdout).evaluate(synthetic)
     # train; synthetic, the holdout and the shuffled columns in its place; phik has plain bins, and
-    # no shuffled columns; two halves of five splits of train, synthetic and holdout rows, by both bins
-    assert counted == {90: 1 + 1, 60: 3 + 2, 45: 2 * 5 * 2, 30: 2 * 5 * 2 * 2}
+    # no shuffled columns; two halves of eight splits of train, synthetic and holdout rows, by both bins
+    assert counted == {90: 1 + 1, 60: 3 + 2, 45: 2 * 8 * 2, 30: 2 * 8 * 2 * 2}
     suite.evaluate(synthetic.iloc[::-1])
-    assert counted == {90: 1 + 1, 60: 4 + 3, 45: 2 * 5 * 2, 30: 2 * 5 * 2 * 3}
+    assert counted == {90: 1 + 1, 60: 4 + 3, 45: 2 * 8 * 2, 30: 2 * 8 * 2 * 3}
 
 
 def test_many_levels_are_not_crossed_densely():
