@@ -412,15 +412,18 @@ def copied_cells(
 ) -> Clues:
     """Return the bits that synthetic rows reveal about cells of the most similar real rows."""
     released = drawn_positions(context, "synthetic", 2 * max_rows, seed)
-    synthetic = encoded_matrix(context, "synthetic")[released]
-    real = np.concatenate([encoded_matrix(context, role)[places[role]] for role in _REAL])
+    # columns are sorted, because ties of rows and sums of differences depend on their order
+    order = np.argsort(encoded_columns(context.schema), kind="stable")
+    names = [encoded_columns(context.schema)[j] for j in order]
+    synthetic = encoded_matrix(context, "synthetic")[released][:, order]
+    real = np.concatenate([encoded_matrix(context, role)[places[role]] for role in _REAL])[:, order]
     # revealed bits are divided among equal rows, whose order does not depend on their table
     comparable = np.where(np.isnan(real), np.inf, real)
     _, first, row_of, n_equal = np.unique(
         comparable, axis=0, return_index=True, return_inverse=True, return_counts=True
     )
-    names, numeric = encoded_columns(context.schema), context.schema.columns(*NUMERIC)
-    ranges, is_nominal = gower_scale(context, None)
+    numeric = sorted(context.schema.columns(*NUMERIC))
+    ranges, is_nominal = (of_columns[order] for of_columns in gower_scale(context, None))
     # a range is decided by few extreme values, which would hide differences of all other rows
     choices = {_ALL: (names, _WIDTH * _spreads(real))}
     if 1 < len(numeric) < len(names):
