@@ -336,8 +336,8 @@ def score_interval(
     if is_boosted:
         added = _OF_BOOSTING / (1.0 + n / _BOOSTED_ROWS)
     ends = _accuracy_interval(value, n / (1.0 + added))
-    # of the value in the interval at which scores depend most, so that 1/2 is not excluded by a
-    # variance that is smaller only because the observed value is far from 1/2
+    # Scores depend on each other most at 1/2. The value in the interval that is closest to 1/2
+    # determines the variance, so that an observed value far from 1/2 does not exclude 1/2.
     likely = float(np.clip(0.5, *ends))
     return _accuracy_interval(value, n / (1.0 + added * (4.0 * likely * (1.0 - likely)) ** 2))
 

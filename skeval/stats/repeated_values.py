@@ -13,9 +13,10 @@ from skeval.stats.joint_classes import first_places, joint_classes
 
 MIN_ROWS = 3  # a value is examined if at least this number of release rows repeats it
 _LEVEL_OF_FACTS = 0.05
-# for several values, which generators of other rows reach in 1 of 4,000 simulated columns
+# Several values have a low level because repeats of uneven generators depend on each other. In
+# simulations with other rows, 1 of 4,000 columns was below it.
 _LEVEL_OF_SEVERAL = 1e-4
-_MAX_SEVERAL = 10
+_MAX_SEVERAL = 10  # the most frequent values, of which several are counted
 _PRIOR = 0.5  # Jeffreys' prior of a Poisson rate, in observed events
 _MIN_OTHERS = 30  # values of holdout rows from which the number of repeats is estimated
 _UNEVEN = 3.0  # generators of other rows repeat some values this much more often in simulations

@@ -410,12 +410,12 @@ def test_parts_of_rows_are_named_by_their_kind(kind, columns, said):
 
 
 @pytest.mark.parametrize("outcome", ["none", "leak"])
-def test_several_rows_of_individuals_are_not_called_a_difference(outcome):
+def test_rows_of_groups_are_not_called_a_difference(outcome):
     results = release(outcome)
     notice = GroupedRowsWarning("Train and holdout are divided by person.")
     results = SuiteResult(results, sizes=results.sizes, notices=(notice,))
     headline: Headline = block(first_page(results), "headline")
-    assert "individuals have several rows" in plain(headline.title)
+    assert "rows come in groups" in plain(headline.title)
     assert "differ" not in plain(headline.title) + plain(headline.deck)
 
 

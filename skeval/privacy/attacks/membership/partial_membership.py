@@ -339,8 +339,7 @@ def combinations(
 ) -> Clues:
     """Return whether combinations of values of up to three columns occur in the synthetic data."""
     released = drawn_positions(context, "synthetic", 10 * max_rows, seed)
-    order = np.argsort(encoded_columns(context.schema), kind="stable")
-    names = [encoded_columns(context.schema)[j] for j in order]
+    names, order = _sorted_columns(context)
     real = np.concatenate([encoded_matrix(context, role)[places[role]] for role in _REAL])[:, order]
     synthetic = encoded_matrix(context, "synthetic")[released][:, order]
     columns = [_shared_values(*both) for both in zip(real.T, synthetic.T, strict=True)]
@@ -363,6 +362,14 @@ def combinations(
         possible[clue] = bits[:n_train].sum(), bits[n_train:].sum()
     named = [tuple(names[j] for j in one) for one in subsets]
     return Clues("combination", named, [""] * len(named), scores, possible, share)
+
+
+def _sorted_columns(context: Context) -> tuple[list[str], np.ndarray]:
+    """Return the encoded columns in alphabetical order, and their places."""
+    # ties of rows and sums of differences depend on the order of columns
+    names = encoded_columns(context.schema)
+    order = np.argsort(names, kind="stable")
+    return [names[j] for j in order], order
 
 
 def _bits(log_expected: np.ndarray) -> np.ndarray:
@@ -412,9 +419,7 @@ def copied_cells(
 ) -> Clues:
     """Return the bits that synthetic rows reveal about cells of the most similar real rows."""
     released = drawn_positions(context, "synthetic", 2 * max_rows, seed)
-    # columns are sorted, because ties of rows and sums of differences depend on their order
-    order = np.argsort(encoded_columns(context.schema), kind="stable")
-    names = [encoded_columns(context.schema)[j] for j in order]
+    names, order = _sorted_columns(context)
     synthetic = encoded_matrix(context, "synthetic")[released][:, order]
     real = np.concatenate([encoded_matrix(context, role)[places[role]] for role in _REAL])[:, order]
     # revealed bits are divided among equal rows, whose order does not depend on their table

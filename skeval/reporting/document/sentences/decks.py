@@ -195,8 +195,9 @@ _NO_TEST = {
     Obstacle.NO_METRIC: "No metric of privacy was in this suite. **Evaluate the suite report.**",
     Obstacle.SHIFTED: "The training data and the holdout differ more than two samples of one "
     "population usually do. Therefore the privacy tests allow no conclusion.",
-    Obstacle.GROUPED: "Several rows have the same key, as rows of one individual have, and such "
-    "rows are similar. Tests that treat rows as independent allow no conclusion.",
+    Obstacle.GROUPED: "Several rows have the same value in a column, for example the same "
+    "patient number. Such rows are similar, so tests that treat rows as independent allow no "
+    "conclusion.",
     Obstacle.HOLDOUT_USED: "The synthetic table agrees with the holdout more than two samples of "
     "one population usually do, so the generator may have seen the holdout.",
     Obstacle.SHARED_ROWS: "Most holdout rows also occur in the training data, so that they are not "

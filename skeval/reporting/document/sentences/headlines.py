@@ -19,7 +19,7 @@ _OBSTACLE_HEADLINES = {
     Obstacle.WHOLE_POPULATION: "Privacy could not be tested: there are no unseen rows.",
     Obstacle.NO_METRIC: "Privacy was not evaluated.",
     Obstacle.SHIFTED: "Privacy could not be tested: training and unseen rows differ.",
-    Obstacle.GROUPED: "Privacy could not be tested: individuals have several rows.",
+    Obstacle.GROUPED: "Privacy could not be tested: rows come in groups.",
     Obstacle.HOLDOUT_USED: "Privacy could not be tested: the generator may have seen the holdout.",
     Obstacle.SHARED_ROWS: "Privacy could not be tested: the real tables share their rows.",
     Obstacle.EXTRA_COLUMNS: "Privacy could not be tested: the release has further columns.",
@@ -32,7 +32,7 @@ _OBSTACLE_HEADLINES = {
 def headline(privacy: PrivacyFindings, places: int, is_usable: bool) -> Text:
     """Return the finding, and how to proceed with the release."""
     if privacy.is_alarm and privacy.is_grouped:
-        return compose("A leak was found, or individuals have several rows. Hold this release.")
+        return compose("A leak was found, or rows come in groups. Hold this release.")
     if privacy.is_alarm and privacy.is_shifted:
         return compose("A leak was found, or unseen rows differ. Hold this release.")
     if privacy.has_copies and privacy.strength is not Strength.SEVERE:

@@ -14,7 +14,7 @@ from skeval.reporting.document.spans import Text, compose, name, names, paragrap
 
 _MAX_STEPS, _MAX_WORDS = 3, 14
 _NEW_HOLDOUT = "**Draw a new holdout** at random before training, then evaluate again."
-_GROUPS = "**Name the column of individuals** with the option groups, then evaluate again."
+_GROUPS = "**Name the column of these groups** with the option groups, then evaluate again."
 _AGAINST_OBSTACLES = {
     Obstacle.NO_HOLDOUT: "**Set real rows aside before you fit the generator** and pass "
     "them as holdout.",
