@@ -384,7 +384,7 @@ def verdict(
         ("fact", facts),
         ("void", (why for why in dict.fromkeys(void) if why not in facts)),
         ("copies", (one.leak_sentence for one in copies)),
-        ("alarms", [_format_alarms(alarms, tested, shifted, called)] if alarms else []),
+        ("alarms", [_format_alarms(alarms, tested, notices, called)] if alarms else []),
         (
             "no alarm",
             [_describe_no_alarm(tested, copies, outcome)]
@@ -606,7 +606,10 @@ def is_whole_population(notices: Iterable[MetricWarning]) -> bool:
 
 
 def _format_alarms(
-    alarms: list[str], tested: Mapping[str, Result], shifted: bool, called: Mapping[str, str]
+    alarms: list[str],
+    tested: Mapping[str, Result],
+    notices: Sequence[MetricWarning],
+    called: Mapping[str, str],
 ) -> str:
     n_tests = len(_distinct(tested.values()))
     different = list(_distinct(tested[name] for name in alarms).values())
@@ -614,7 +617,9 @@ def _format_alarms(
     more = len(different) - len(shown)
     rest = f"; and by {more} more" if more else ""
     by = f"{len(different)} of {n_tests} tests" if n_tests > 1 else "the only test"
-    lead = "A leak, or only this shift, was found" if shifted else "Leak found"
+    is_grouped = any(isinstance(notice, GroupedRowsWarning) for notice in notices)
+    other = "these groups" if is_grouped else "this shift" if is_shifted(notices) else ""
+    lead = f"A leak, or only {other}, was found" if other else "Leak found"
     return f"{lead} by {by}: {'; '.join(shown)}{rest}."
 
 

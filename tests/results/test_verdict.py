@@ -12,6 +12,7 @@ from scipy.stats import binom
 from skeval import MetricTags, Policy, Result, SuiteResult, make_suite
 from skeval.datasets import make_mixed
 from skeval.exceptions import (
+    GroupedRowsWarning,
     HoldoutShiftWarning,
     IgnoredColumnsWarning,
     MostlySharedRowsWarning,
@@ -349,6 +350,13 @@ def test_nothing_can_be_told_of_a_holdout_that_is_none(kind):
     assert alarmed.verdict().sentence.endswith("Drop it.") is not shifted
     mild = SuiteResult({"a": made(0.3)}, sizes=SIZES, notices=(SharedRowsWarning("Some."),))
     assert mild.verdict().void == ()
+
+
+def test_rows_of_groups_are_not_called_a_shift():
+    notices = (GroupedRowsWarning("Train and holdout are divided by person."),)
+    alarmed = SuiteResult({"a": made(0.001)}, sizes=SIZES, notices=notices)
+    assert "A leak, or only these groups, was found" in alarmed.verdict().sentence
+    assert "populations" not in alarmed.frame(findings=True)["finding"].item()
 
 
 @pytest.mark.slow

@@ -11,7 +11,9 @@ from skeval.reporting.document.numbers import count, score
 from skeval.results.result import Result
 from skeval.results.verdict import WARNING_LEVEL, aspect_of, raises_alarm
 
-_LEAK_OR_SHIFT = "A leak was found, or the training data and the holdout are of two populations."
+_LEAK_OR_SHIFT = (
+    "A leak was found, or the division into training data and holdout looks like a leak."
+)
 _OTHER_QUESTION = (
     "The score is better than its baseline although a leak was found, because the score compares "
     "the synthetic rows with unseen rows or with chance, whereas the test compares training rows "
