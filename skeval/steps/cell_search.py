@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate
 from operator import and_, eq, itemgetter
 from typing import TYPE_CHECKING, Any, Final
@@ -44,6 +44,7 @@ _MAX_COUNTED = 100  # if more identifiers are found, their rows are not counted
 _N_LAST = (9, 7)  # numbers of last characters of a code that are also searched for
 _MAX_READ = 250_000  # in larger tables, single values are not searched for in texts
 _DIGITS = re.compile(r"[0-9]+")
+_RUNS = re.compile(r"[0-9]+|[^0-9]+")
 
 
 class CellSearch:
@@ -68,16 +69,21 @@ class CellSearch:
         places = np.flatnonzero(sought)
         of_train, of_holdout = (column.counts(role)[places] > 0 for role in ("train", "holdout"))
         found = _found_in(self._texts, column, places)
-        if not (found & of_train).any():
+        if not (found[-1] & of_train).any():
             return
         first, texts, share = self._unseen
         known = of_train & np.isin(places, column.codes["train"][first])
-        unseen = int((_found_in(texts, column, places) & known).sum())
-        counts = int((found & of_train).sum()), int((found & of_holdout).sum()), unseen
         n_of = int(of_train.sum()), int(of_holdout.sum()), int(known.sum())
-        yield self._copies(f"values of {column.name}", counts, n_of, share, INSIDE)
+        counted = []
+        for own, unseen in zip(found, _found_in(texts, column, places), strict=True):
+            sets = own & of_train, own & of_holdout, unseen & known
+            counts = int(sets[0].sum()), int(sets[1].sum()), int(sets[2].sum())
+            what, chance = f"values of {column.name}", self._chance / len(found)
+            counted.append(self._copies(what, counts, n_of, share, INSIDE, chance))
+        yield max(counted, key=lambda one: (bool(one.leak_sentence), one.train.n))
         if not self._is_large:
-            yield from self._of_one(column, places[found & of_train], places[found & of_holdout])
+            in_any = found[-1]
+            yield from self._of_one(column, places[in_any & of_train], places[in_any & of_holdout])
 
     def _of_one(
         self, column: IdentifierColumn, of_train: np.ndarray, of_holdout: np.ndarray
@@ -193,13 +199,15 @@ class CellSearch:
         n_of: tuple[int, int, int],
         share: float,
         form: CopyForm = "copies",
+        chance: float | None = None,
     ) -> Copies:
         (n, held, unseen), (n_train, n_held, n_known) = counts, n_of
         chances = [Repeats(float(unseen), max(share * n_known / n_train, _MIN_EXPOSURE))]
         if n_held:
             chances.append(Repeats(float(held), n_held / n_train))
-        most = max(chances, key=lambda one: one.bound(self._chance))
-        train = Copied(n, most.bound(self._chance), repeats=most, chance=self._chance)
+        chance = self._chance if chance is None else chance
+        most = max(chances, key=lambda one: one.bound(chance))
+        train = Copied(n, most.bound(chance), repeats=most, chance=chance)
         return Copies(what, train, None, n_distinct=0, n_expected=0, form=form)
 
 
@@ -220,33 +228,55 @@ def _of_one_value(name: str, found: Copied) -> Copies:
     return Copies(what, found, None, n_distinct=0, n_expected=0, form="copies of a value")
 
 
-def _found_in(texts: Texts, column: IdentifierColumn, places: np.ndarray) -> np.ndarray:
-    """Get which identifiers occur in texts, where numbers also match in part or backwards."""
+def _found_in(texts: Texts, column: IdentifierColumn, places: np.ndarray) -> list[np.ndarray]:
+    """Get which identifiers occur in texts, and for codes also which occur at least in part."""
+    # The letters and numbers of a code may be in reversed order, as in 12 High Street.
+    #
     # A record number may be in the release with another prefix, the number of an account without
     # the number of the bank, and a phone number without the codes of the country and of the area.
     # Therefore, the last characters of a code are searched for as well, and its longest number
-    # backwards, if no other real code has the same.
-    found = Identifiers(column.form, column.values[places]).found_in(texts)
+    # backwards. Ends of words are frequent, for example of streets, so most characters must be
+    # digits. Because other parts may be frequent as well, codes are also counted without them.
+    values = column.values[places]
+    whole = Identifiers(column.form, values).found_in(texts)
     if column.form not in ("code", "phone") or not places.size:
-        return found
-    real, values = column.values[column.pool > 0].tolist(), column.values[places].tolist()
+        return [whole]
+    real = column.values[column.pool > 0]
+    whole |= _changed_found_in(texts, real, values, _in_reversed_order)
     first, last = min(real), max(real)
     n_common = sum(accumulate(map(eq, first, last), and_))
-    starts = (n_common, *(-n for n in _N_LAST))
-    cuts: list[Callable[[str], str]] = [itemgetter(slice(start, None)) for start in starts]
-    for part_of in (*cuts, _turned):
-        counts = Counter(map(part_of, real))
-        parts = [part if counts[part := part_of(value)] == 1 else "" for value in values]
-        parts = ["" if part == value else part for part, value in zip(parts, values, strict=True)]
-        ends = np.array([*parts, None], dtype=object)[:-1]
-        found |= (ends != "") & Identifiers("code", ends).found_in(texts)
-    return found
+    ends = [partial(_last_of, n=n) for n in _N_LAST]
+    cuts: list[Callable[[str], str]] = [itemgetter(slice(n_common, None)), *ends, _turned]
+    parts = [_changed_found_in(texts, real, values, cut) for cut in cuts]
+    return [whole, np.logical_or.reduce([whole, *parts])]
+
+
+def _changed_found_in(
+    texts: Texts, real: np.ndarray, values: np.ndarray, change: Callable[[str], str]
+) -> np.ndarray:
+    """Get which codes occur in texts after a change that no other real code shares with them."""
+    counts = Counter(map(change, real))
+    changed = [new if counts[new := change(value)] == 1 else "" for value in values]
+    changed = ["" if new == value else new for new, value in zip(changed, values, strict=True)]
+    sought = np.array([*changed, None], dtype=object)[:-1]
+    return np.asarray((sought != "") & Identifiers("code", sought).found_in(texts))
+
+
+def _last_of(code: str, n: int) -> str:
+    """Return the last characters of a code, or an empty text if most of them are letters."""
+    last = code[-n:]
+    return last if 2 * sum(map(str.isdigit, last)) >= len(last) else ""
 
 
 def _turned(code: str) -> str:
     """Return the longest number of a code backwards, or an empty text if it is short."""
     longest: str = max(_DIGITS.findall(code), key=len, default="")
     return longest[::-1] if len(longest) >= MIN_LENGTH else ""
+
+
+def _in_reversed_order(code: str) -> str:
+    """Return a code whose letters and numbers are in reversed order, such as 12 High Street."""
+    return "".join(_RUNS.findall(code)[::-1])
 
 
 @shared

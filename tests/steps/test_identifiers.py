@@ -362,6 +362,41 @@ def test_integers_of_one_length_are_found_without_their_first_digits(has_holdout
     assert told == [("values of chip", 30)] * (n_copied > 0)
 
 
+def streets(rng, n):
+    return [f"{word(rng, 4).title()}straat {rng.integers(1, 300)}" for _ in range(n)]
+
+
+def plates(rng, n):
+    letters = rng.choice(list("BDFGHJKLNP"), (n, 4))
+    numbers = rng.integers(100, 1000, n)
+    return [f"{a}{b}-{k}-{c}{d}" for (a, b, c, d), k in zip(letters, numbers, strict=True)]
+
+
+@pytest.mark.parametrize("has_holdout", [True, False])
+@pytest.mark.parametrize(
+    ("made", "separator"), [(streets, " "), (plates, "-")], ids=["streets", "plates"]
+)
+@pytest.mark.parametrize("turns", [False, True])
+def test_letters_and_numbers_of_a_code_may_be_in_reversed_order(
+    made, separator, turns, has_holdout
+):
+    """Many streets end with the same letters, so that their ends with a number are frequent."""
+    rng = np.random.default_rng(0)
+    notes = [[f"{word(rng)} paid {word(rng)} on monday" for _ in range(N)] for _ in TABLES]
+    tables = [t.assign(place=made(rng, N), note=n) for t, n in zip(TABLES, notes, strict=True)]
+
+    def released(n_copied):
+        own = tables[0]["place"].where(np.arange(N) < n_copied, pd.Series(made(rng, N)))
+        parts = own.str.split(separator).str[:: -1 if turns else 1]
+        return tables[2].assign(note="was seen at " + parts.str.join(" ") + " on monday morning")
+
+    for n_copied in (0, 30):
+        context = Context.of(*tables[: 1 + has_holdout]).with_synthetic(released(n_copied))
+        told = [one.train.n for one in identifier_copies(context) if one.leak_sentence]
+        assert bool(told) == (n_copied > 0)
+        assert all(n >= 25 for n in told)
+
+
 @pytest.mark.parametrize("has_holdout", [True, False])
 @pytest.mark.slow
 def test_names_of_two_columns_are_found_inside_texts(has_holdout):
