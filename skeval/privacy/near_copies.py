@@ -15,7 +15,8 @@ from skeval.steps.samples import drawn_positions
 # How many times closer a near copy is than any other real row. In a table of few columns with many
 # values, some fresh rows are 16 times closer, but few are 128 times closer.
 _RATIO, _LARGE_RATIO = 16, 128
-_LEVEL, _FURTHER_LEVEL = CHANCE / 2.0, CHANCE / 4.0  # of the first rule and of two further rules
+# of the first rule, and of two further rules. The rest is for agreeing_rows.py
+_LEVEL, _FURTHER_LEVEL = 0.45 * CHANCE, 0.25 * CHANCE
 _DOUBT = 0.05  # probability of more near copies of training rows than holdout rows predict
 _MAX_COMPARED = 2000  # rows of a table among which different rows are counted
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from skeval.core.context import Context
 from skeval.neighbors.brute import gower_pairs
+from skeval.privacy.agreeing_rows import agreeing_copies
 from skeval.stats.copied_rows import Copied, Repeats
 from skeval.steps.column_choice import column_key
 from skeval.steps.encoded_rows import encoded_matrix, gower_scale
@@ -45,31 +46,17 @@ def grouped_copies(context: Context, chance: float) -> tuple[Copied, Copied]:
     # any other real row. A synthetic row is around a real row if every other real row is at least
     # twice as distant from that row.
     # If categories were replaced in the copies, only their numbers are close to the row. Therefore,
-    # groups are also searched for in all numbers. If one column was replaced, every second column
-    # is close. There are more groups by chance in so few columns, so only large ones count.
+    # groups are also searched for in all numbers. If other columns were replaced, no distance is
+    # small, but the copies agree with the row in the columns that are left (agreeing_rows.py).
     sets = _column_sets(context)
     found = [_copies_in_columns(context, columns, chance / len(sets)) for columns in sets]
+    if not _is_large(context) and not any(one.beyond_chance for pair in found for one in pair):
+        found.append(agreeing_copies(context, sets[0]))
     several, one = (
         next((count for count in counts if count.beyond_chance), counts[0])
         for counts in zip(*found, strict=True)
     )
-    names = sorted(context.schema.measured if sets[0] is None else sets[0])
-    is_found = several.beyond_chance or one.beyond_chance
-    if len(names) >= _WIDE and not is_found and not _is_large(context):
-        parts = (_largest_in_columns(context, tuple(names[start::2])) for start in (0, 1))
-        one = next((part for part in parts if part.beyond_chance), one)
     return several, one
-
-
-def _largest_in_columns(context: Context, columns: tuple[str, ...]) -> Copied:
-    roles = tuple(role for role in ("train", "holdout") if role in context)
-    n_rows, n_real = context.n_rows("synthetic"), sum(map(context.n_rows, roles))
-    least = 2 * math.ceil(_MIN_AROUND_ONE * max(1.0, n_rows / n_real))
-    groups = _groups(context, "synthetic", roles, columns, _MIN_ROWS)
-    is_train = groups.rows < context.n_rows("train")
-    is_copied = is_train & (groups.ratios >= _CENTRAL_NARROW)
-    is_other = ~(is_train & (groups.ratios >= _CENTRAL))
-    return _largest_group(groups, is_copied, is_other, least)
 
 
 def _copies_in_columns(

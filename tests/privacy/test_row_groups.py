@@ -113,6 +113,50 @@ def test_persons_with_another_value_of_one_column_in_each_copy_are_found(seed, r
 
 
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("has_holdout", [True, False])
+@pytest.mark.parametrize(
+    ("replaced", "noise"), [(["rent", "age", "sex", "region"], 0.0), (["weight", "region"], 0.002)]
+)
+def test_persons_with_other_values_of_several_columns_in_each_copy_are_found(
+    replaced, noise, has_holdout, seed
+):
+    """In these columns, the copies are as distant from the row as any other row."""
+    rng, (train, holdout, fresh) = tables(60 + seed, 1000)
+
+    def released(persons):
+        copies = repeated(persons, 60, noise, rng)
+        return among(copies.assign(**people(len(copies), rng)[replaced]), fresh)
+
+    context = Context.of(train, holdout) if has_holdout else Context.of(train)
+    synthetic = released(train.iloc[:2])
+    counted = near_copies(context.with_synthetic(synthetic))
+    assert counted.form == "near copies of one"
+    assert 10 <= counted.train.n <= 60
+    assert counted.leak_sentence
+    for persons in (people(2, rng), holdout.iloc[:2]):
+        others = context.with_synthetic(released(persons))
+        assert not near_copies(others).leak_sentence
+    moved = [table.sample(frac=1.0, random_state=seed) for table in (train, holdout, synthetic)]
+    moved = [table[table.columns[::-1]].reset_index(drop=True) for table in moved]
+    again = Context.of(*moved[: 1 + has_holdout]).with_synthetic(moved[2])
+    assert near_copies(again) == counted
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_many_persons_with_other_values_of_several_columns_are_found(seed):
+    rng, (train, holdout, fresh) = tables(70 + seed, 1000)
+
+    def released(persons):
+        copies, replaced = repeated(persons, 8, 0.0, rng), ["age", "rent", "sex", "region"]
+        return among(copies.assign(**people(len(copies), rng)[replaced]), fresh)
+
+    context = Context.of(train, holdout)
+    counted = near_copies(context.with_synthetic(released(train.iloc[:25])))
+    assert counted.leak_sentence
+    assert not near_copies(context.with_synthetic(released(people(25, rng)))).leak_sentence
+
+
+@pytest.mark.parametrize("seed", range(3))
 def test_a_family_with_noise_in_each_copy_is_found(seed):
     rng, (train, holdout, fresh) = tables(10 + seed)
     released = among(repeated(train.iloc[5:10], 15, 0.02, rng), fresh)
