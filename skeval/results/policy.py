@@ -197,7 +197,7 @@ class Policy:
         if not any(r.copies for r in results.values()):
             some = [UNCOUNTED]
         reasons = dict.fromkeys((alarm.reason, *(some if alarm.passed else copied)))
-        return replace(alarm, rule=_NO_LEAK, reason="; ".join(reasons))
+        return replace(alarm, rule=_NO_LEAK, reason="; ".join(reasons).replace(".; ", ". "))
 
     def _alarm(self, results: SuiteResult) -> RuleOutcome:
         found = self._verdict(results)

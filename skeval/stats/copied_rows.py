@@ -181,8 +181,8 @@ class Copies:
             return ""
         return (
             f"{self.holdout.n:,} {self.what} that are unique in the holdout occur in the release, "
-            f"compared with at most {self.holdout.most:,} expected by chance. The generator had "
-            "access to holdout rows, or the roles are mixed up."
+            f"compared with at most {self.holdout.most:,} expected by chance. The generator may "
+            "have had access to holdout rows, unless the roles are mixed up."
         )
 
     @property

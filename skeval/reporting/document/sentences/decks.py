@@ -91,7 +91,7 @@ _CASES = {
     Question.PICK_OUT: "The clearest case: **{a} of 100** attempts to pick out a single {one} "
     "succeed on the training data, but {only}**{b} of 100** on unseen {many}.",
     Question.MEMBERSHIP: "The clearest case: given two {many}, an attacker names the one in the "
-    "training data **{a} of 100** times. **{b} of 100** are expected by chance.",
+    "training data **{a} of 100** times. {best}**{b} of 100** are expected by chance.",
     Question.GUESS: "The clearest case: an attacker guesses {column} correctly for **{a} of 100** "
     "{many} in the training data and for **{b} of 100** unseen {many}.",
     Question.LINK: "The clearest case: an attacker links the two halves of **{a} of 100** {many} "
@@ -116,11 +116,13 @@ _FEW_CONFIDENT = (
 )
 _BY_RARITY = (
     "The clearest case: weighted by rarity, **{a} of 100** {what} of {column} in the training data "
-    "also occur in the synthetic table. **{b} of 100** are expected by chance."
+    "also occur in the synthetic table. For the clearest of all columns, **{b} of 100** are "
+    "expected by chance."
 )
 _CELLS = (
     "The clearest case: weighted by rarity, **{a} of 100** synthetic rows have the value of "
-    "{column} of the most similar training row. **{b} of 100** are expected by chance."
+    "{column} of the most similar training row. For the clearest of all columns, **{b} of 100** "
+    "are expected by chance."
 )
 
 
@@ -139,6 +141,7 @@ def _clearest_case(trial: Trial | None, noun: Noun) -> Text:
         a=of_100(trial.observed),
         b=other,
         only="only " if other[0].isdigit() else "",
+        best="" if other == "50" else "For the best of several attacks, ",
         column=names(trial.columns) if trial.is_weighted else hidden,
         what="values" if len(trial.columns) == 1 else "combinations",
         k=count(trial.observed * trial.n_confident),
@@ -175,7 +178,7 @@ def copies_sentence(copies: Copies) -> Text:
         lead = "Synthetic cells contain, at least in part, **{n}** {what} that occur once in the "
         lead += "training data. "
     elif copies.form == "copies of a value":
-        lead = "**{n}** {what} of a single training row occur in the synthetic table. "
+        lead = "The synthetic table contains **{n}** {what}, which a single training row has. "
     elif copies.what == "rows" or cells:
         what = "row" if n == 1 else "rows"
         lead = f"**{{n}}** {what} unique in the training data {be} in the synthetic table"
