@@ -43,15 +43,17 @@ class Agreement:
     """How surprisingly rows agree, given the real rows."""
 
     # Two numbers agree if few real values are between them, and two categories if they are equal.
-    # The agreement of two rows is the sum over the columns of points, which are proportional to
-    # the logarithm of the probability of such an agreement. A column that was replaced in copies
-    # has no points. In contrast to a distance, it does not hide the agreement in other columns.
+    # Equal values have more points if fewer real rows have this value, in proportion to the
+    # logarithm, and numbers lose one point for each rank between them. The agreement of two rows is
+    # the sum of the points of all columns. A column that was replaced in copies has no points. In
+    # contrast to a distance, it does not hide the agreement in other columns.
 
     def __init__(self, real: np.ndarray, is_nominal: np.ndarray) -> None:
         self._is_nominal, self._n_real = is_nominal, len(real)
         self._ordered = [np.sort(column[~np.isnan(column)]) for column in real.T]
         n_different = [-np.unique(column).size for column in self._ordered]
-        sums = [column.sum() for column in self._ordered]  # ties are independent of the order
+        with np.errstate(over="ignore"):
+            sums = [column.sum() for column in self._ordered]  # for ties, not the order of columns
         self._columns = np.lexsort([sums, n_different])[:_MAX_COLUMNS].tolist()
 
     def encode(self, rows: np.ndarray) -> Rows:
