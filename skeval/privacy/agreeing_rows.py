@@ -14,12 +14,13 @@ from skeval.steps.encoded_rows import encoded_matrix, gower_scale
 from skeval.steps.nearest_others import nearest_of_tables
 from skeval.steps.samples import drawn_positions
 
-_LEVEL = 0.05 * CHANCE
+_LEVEL = 0.15 * CHANCE
 _N_RANKS, _N_CLOSE = 256, 14  # numbers agree if their ranks out of 256 differ by less than 14
 _POINT = math.log(_N_RANKS) / _N_CLOSE  # equal numbers have 14 points
 _RARE = 0.99  # fraction of the holdout rows that agree less with each training row
-_MIN_ROWS, _MIN_AROUND_ONE = 5, 10  # minimum number of rows of a group, and of the only group
-_TIMES_USUAL = 3  # minimum number of rows of a group, divided by synthetic rows per real row
+# minimum number of rows of a group, of which several are compared with those of the holdout
+_MIN_ROWS = (4, 2)
+_MIN_AROUND_ONE = 10  # minimum number of rows of the only group
 _TIMES_OTHERS = 3  # the only group has more rows than groups around other rows by this factor
 _MAX_SAMPLED = 2**11  # rows of a table that are compared with all real rows
 _MIN_COLUMNS = 6  # in fewer columns, rows agree in all of them by chance
@@ -127,9 +128,10 @@ def agreeing_copies(context: Context, columns: tuple[str, ...] | None) -> tuple[
         around_unseen, _ = agreement.count(unseen, sample, least)
     per_real = is_new.size / sum(map(context.n_rows, roles))
     share = drawn.size / is_new.size
-    few = max(_MIN_ROWS, _TIMES_USUAL * per_real * share)
-    several = _several(around_train >= few, around_unseen >= few)
-    if around_train.max() < _MIN_ROWS:
+    usual = max(1.0, 2.0 * per_real * share)
+    counts = [_several(around_train >= n * usual, around_unseen >= n * usual) for n in _MIN_ROWS]
+    several = next((count for count in counts if count.beyond_chance), counts[0])
+    if around_train.max() < max(_MIN_ROWS):
         return several, Copied(0, 0)
     # A generator that repeats its rows also has groups around rows of nobody. Copies with more
     # noise belong to no such group, because they agree with other copies.
@@ -148,7 +150,8 @@ def _several(is_group: np.ndarray, is_unseen_group: np.ndarray) -> Copied:
     if not is_unseen_group.size:
         return Copied(0, 0)
     repeats = Repeats(float(is_unseen_group.sum()), is_unseen_group.size / is_group.size)
-    return Copied(int(is_group.sum()), repeats.bound(_LEVEL), repeats=repeats, chance=_LEVEL)
+    chance = _LEVEL / len(_MIN_ROWS)
+    return Copied(int(is_group.sum()), repeats.bound(chance), repeats=repeats, chance=chance)
 
 
 def _rare_points(agreement: Agreement, train: Rows, unseen: Rows, own: np.ndarray | None) -> float:

@@ -16,7 +16,7 @@ from skeval.steps.samples import drawn_positions
 # values, some fresh rows are 16 times closer, but few are 128 times closer.
 _RATIO, _LARGE_RATIO = 16, 128
 # of the first rule, and of two further rules. The rest is for agreeing_rows.py
-_LEVEL, _FURTHER_LEVEL = 0.45 * CHANCE, 0.25 * CHANCE
+_LEVEL, _FURTHER_LEVEL = 0.35 * CHANCE, 0.25 * CHANCE
 _DOUBT = 0.05  # probability of more near copies of training rows than holdout rows predict
 _MAX_COMPARED = 2000  # rows of a table among which different rows are counted
 
