@@ -18,8 +18,8 @@ _LEVEL = 0.15 * CHANCE
 _N_RANKS, _N_CLOSE = 256, 14  # numbers agree if their ranks out of 256 differ by less than 14
 _POINT = math.log(_N_RANKS) / _N_CLOSE  # equal numbers have 14 points
 _RARE = 0.99  # fraction of the holdout rows that agree less with each training row
-# minimum number of rows of a group, of which several are compared with those of the holdout
-_MIN_ROWS = (4, 2)
+# minimum number of rows with which a training row agrees. Such rows are compared with holdout rows
+_MIN_ROWS = (4, 2, 1)
 _MIN_AROUND_ONE = 10  # minimum number of rows of the only group
 _TIMES_OTHERS = 3  # the only group has more rows than groups around other rows by this factor
 _MAX_SAMPLED = 2**11  # rows of a table that are compared with all real rows
@@ -129,7 +129,8 @@ def agreeing_copies(context: Context, columns: tuple[str, ...] | None) -> tuple[
     per_real = is_new.size / sum(map(context.n_rows, roles))
     share = drawn.size / is_new.size
     usual = max(1.0, 2.0 * per_real * share)
-    counts = [_several(around_train >= n * usual, around_unseen >= n * usual) for n in _MIN_ROWS]
+    least_rows = [n * usual if n > 1 else 1.0 for n in _MIN_ROWS]
+    counts = [_several(around_train >= n, around_unseen >= n) for n in least_rows]
     several = next((count for count in counts if count.beyond_chance), counts[0])
     if around_train.max() < max(_MIN_ROWS):
         return several, Copied(0, 0)
