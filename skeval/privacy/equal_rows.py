@@ -86,14 +86,14 @@ def copies_of_values(
     context: Context, chosen: Compared, decimals: int | None
 ) -> tuple[Copies, ...]:
     """Return the columns in which values of single training rows are often copied."""
-    # Ids and categories are compared by their letters and digits, because codes may be released
-    # with other signs. Ids that many rows share are keys of other tables.
+    # Ids, categories and texts are compared by their letters and digits, because they may be
+    # released with other signs. Ids that many rows share are keys of other tables.
     codes = dict(cell_codes(context, *chosen, decimals))
-    for name in context.schema.columns("id", "categorical"):
+    compared = {name for name in context.schema.columns("categorical", "text") if name in codes}
+    for name in (*context.schema.columns("id"), *sorted(compared)):
         own = _codes_of_letters(context, name)
         n_each = np.bincount(own[: context.n_rows("train")] + 1)[1:]
-        is_unique = (n_each == 1).sum() >= _IDENTIFYING * n_each.sum()
-        if name in codes or (is_unique and context.schema.kinds[name] == "id"):
+        if name in compared or (n_each == 1).sum() >= _IDENTIFYING * n_each.sum():
             codes[name] = own
     exact = value_copies(codes, _n_rows(context))
     return (*exact, *copies_close_to_values(context, chosen[0]))

@@ -82,6 +82,24 @@ def test_a_code_of_one_row_is_found_with_other_signs(n_codes, sign, in_lower_cas
     assert "rows with one value of code" not in found_in(train, holdout, released("L-7777777-77X"))
 
 
+def test_a_text_of_one_row_is_found_with_other_signs():
+    words = ["pruned", "west", "side", "ivy", "crew", "old", "near", "wall", "wet", "soil"]
+
+    def remarks(seed):
+        chosen = np.random.default_rng(seed).choice(words, (500, 6))
+        return [", ".join([" ".join(row[:3]), " ".join(row[3:])]) for row in chosen]
+
+    tables = [persons(500, seed).assign(note=remarks(seed)) for seed in range(3)]
+
+    def released(text):
+        signs = [", ", "; ", " - ", " / ", "... ", " (", ": ", "  ", ". ", " | ", ",", ";", "/"]
+        forms = [text.replace(", ", sign) for sign in signs]
+        return tables[2].assign(note=forms + tables[2]["note"].tolist()[len(forms) :])
+
+    assert "rows with one value of note" in found_in(*tables[:2], released(tables[0]["note"][7]))
+    assert found_in(*tables[:2], released(remarks(9)[7])) == set()
+
+
 def test_groups_by_hand():
     real = np.array([0.0, 1.0, 2.0, 3.0, *np.arange(7.0, 27.0), 7.0, np.nan])
     is_train = np.arange(real.size) != 1
