@@ -18,7 +18,13 @@ import pandas as pd
 from skeval.core.context import Context, shared
 from skeval.stats.copied_rows import CHANCE, Copied, Copies, Repeats
 from skeval.stats.copied_rows import Form as CopyForm
-from skeval.steps.normal_forms import MIN_LENGTH, cell_text, letters_and_digits, strip_marks
+from skeval.steps.normal_forms import (
+    MIN_LENGTH,
+    cell_text,
+    in_reversed_order,
+    letters_and_digits,
+    strip_marks,
+)
 from skeval.steps.search_in_cells import Identifiers, Texts, with_decoded_texts
 from skeval.steps.written_columns import WrittenColumn
 from skeval.steps.written_rows import MIN_SOME, WrittenRows, may_have_row
@@ -44,7 +50,6 @@ _MAX_COUNTED = 100  # if more identifiers are found, their rows are not counted
 _N_LAST = (9, 7)  # numbers of last characters of a code that are also searched for
 _MAX_READ = 250_000  # in larger tables, single values are not searched for in texts
 _DIGITS = re.compile(r"[0-9]+")
-_RUNS = re.compile(r"[0-9]+|[^0-9]+")
 
 
 class CellSearch:
@@ -242,7 +247,8 @@ def _found_in(texts: Texts, column: IdentifierColumn, places: np.ndarray) -> lis
     if column.form not in ("code", "phone") or not places.size:
         return [whole]
     real = column.values[column.pool > 0]
-    whole |= _changed_found_in(texts, real, values, _in_reversed_order)
+    original = dict(zip(column.values, column.texts, strict=True))
+    whole |= _changed_found_in(texts, real, values, lambda v: in_reversed_order(original[v]))
     first, last = min(real), max(real)
     n_common = sum(accumulate(map(eq, first, last), and_))
     ends = [partial(_last_of, n=n) for n in _N_LAST]
@@ -272,11 +278,6 @@ def _turned(code: str) -> str:
     """Return the longest number of a code backwards, or an empty text if it is short."""
     longest: str = max(_DIGITS.findall(code), key=len, default="")
     return longest[::-1] if len(longest) >= MIN_LENGTH else ""
-
-
-def _in_reversed_order(code: str) -> str:
-    """Return a code whose letters and numbers are in reversed order, such as 12 High Street."""
-    return "".join(_RUNS.findall(code)[::-1])
 
 
 @shared

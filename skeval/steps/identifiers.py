@@ -6,7 +6,7 @@ import decimal
 import math
 import re
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -157,6 +157,7 @@ class IdentifierColumn:
     name: str
     form: Form
     values: np.ndarray
+    texts: Sequence[str]  # the first text in alphabetical order of which each value is the form
     codes: Mapping[str, np.ndarray]
 
     def counts(self, role: str) -> np.ndarray:
@@ -194,14 +195,19 @@ def _column_of_texts(
     """Return a column of the texts of each role, with the position of each among distinct texts."""
     form = form_of(texts["train"][1])
     distinct_texts = [distinct for _, distinct in texts.values()]
-    normal = [normal_form(text, form) or None for own in distinct_texts for text in own]
+    every = [text for own in distinct_texts for text in own]
+    normal = [normal_form(text, form) or None for text in every]
     places, values = pd.factorize(np.array([*normal, None], dtype=object)[:-1])
+    first = dict[int, str]()
+    for place, text in zip(places.tolist(), every, strict=True):
+        first[place] = min(text, first.get(place, text))
+    originals = [first[place] for place in range(len(values))]
     starts = np.cumsum([0, *map(len, distinct_texts)])
     codes = {
         role: np.append(places[start:end], -1)[which]
         for (role, (which, _)), start, end in zip(texts.items(), starts, starts[1:], strict=False)
     }
-    return IdentifierColumn(name, form, np.asarray(values, dtype=object), codes)
+    return IdentifierColumn(name, form, np.asarray(values, dtype=object), originals, codes)
 
 
 def _full_names(context: Context) -> IdentifierColumn | None:

@@ -32,6 +32,7 @@ _PHONE_DIGITS = (7, 13)
 _NAME_WORDS = (2, 5)
 _NAME = re.compile(r"[^\W\d_]+\.?(?:[\s,'\-]+[^\W\d_]+\.?)+")
 _TITLES = frozenset(("dr", "prof", "mr", "mrs", "ms", "miss", "jr", "sr", "herr", "frau"))
+_PARTS = re.compile(r"[^\W\d_]+|\d+")  # 12ab and 12-ab have two parts
 _WORD, _SQUEEZED = re.compile(r"[^\W\d_]+"), re.compile(r"[\W_]+")
 # marks that combine with letters, and characters without width
 _UNSEEN = re.compile("[\u00ad\u0300-\u036f\u1ab0-\u1aff\u200b-\u200f\u2060\u20d0-\u20ff\ufeff]")
@@ -69,6 +70,11 @@ def strip_marks(text: str) -> str:
 def letters_and_digits(text: str) -> str:
     """Return the letters and digits of a text that has no marks and is in lower case."""
     return _SQUEEZED.sub("", text)
+
+
+def in_reversed_order(text: str) -> str:
+    """Return letters and digits of a code whose parts are in reversed order, as in 12 High St."""
+    return "".join(_PARTS.findall(strip_marks(text))[::-1])
 
 
 def form_of(texts: Iterable[str]) -> Form:

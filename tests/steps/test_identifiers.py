@@ -372,9 +372,15 @@ def plates(rng, n):
     return [f"{a}{b}-{k}-{c}{d}" for (a, b, c, d), k in zip(letters, numbers, strict=True)]
 
 
+def towns_and_plates(rng, n):
+    return [f"{word(rng, 1)}-{plate[:2]}-{plate[3:6]}" for plate in plates(rng, n)]
+
+
 @pytest.mark.parametrize("has_holdout", [True, False])
 @pytest.mark.parametrize(
-    ("made", "separator"), [(streets, " "), (plates, "-")], ids=["streets", "plates"]
+    ("made", "separator"),
+    [(streets, " "), (plates, "-"), (towns_and_plates, "-")],
+    ids=["streets", "plates", "towns"],
 )
 @pytest.mark.parametrize("turns", [False, True])
 def test_letters_and_numbers_of_a_code_may_be_in_reversed_order(
