@@ -29,6 +29,8 @@ NOTE = (
     "the same for unseen real rows, or by chance."
 )
 _OF_COPIES = " Whole numbers are copies, and how many are expected by chance at most."
+_OF_FEW = " A large difference without a leak is one of few guesses, and may be due to chance."
+_LARGE = 0.1
 _ORDER = {outcome: place for place, outcome in enumerate(Outcome)}
 _MIN_P = 1e-4
 
@@ -53,6 +55,7 @@ def score_table(results: SuiteResult, *, is_wide: bool = False) -> Table:
     lines.sort(key=lambda one: (_ORDER[one.outcome], -one.harm))
     rows = tuple(_cells(line) + (_details(line.result) if is_wide else ()) for line in lines)
     said = NOTE + _OF_COPIES * any(_counted_copies(one.result, one.outcome) for one in lines)
+    said += _OF_FEW * any(one.outcome is Outcome.NONE_FOUND and one.harm >= _LARGE for one in lines)
     heads = WIDE_HEADS if is_wide else HEADS
     aligned = ("left", "left", *["right"] * 8, "left", "left")[: len(heads)]
     return Table("scores", "", compose(said), heads, aligned, (("", rows),))

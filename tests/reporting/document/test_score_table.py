@@ -9,7 +9,9 @@ import pytest
 from skeval import MetricTags, Result, SuiteResult
 from skeval.reporting.document.outcomes import Outcome
 from skeval.reporting.document.score_table import score_table, shown_value
+from skeval.reporting.document.spans import plain
 from skeval.reporting.plain_text import headline_sentences
+from skeval.results.result import Contrast
 from skeval.stats.copied_rows import Copied, Copies
 from tests.reporting.document.releases import STATES, State, release
 from tests.snapshots import note
@@ -72,6 +74,14 @@ def test_copies_of_values_are_counted_and_the_clearest_ones_come_first() -> None
     assert ["".join(part.text for part in cell.text) for cell in first][2:4] == ["36", "3"]
     assert "copies" in "".join(part.text for part in table.note)
     assert "36 values of phone" in results.summary()
+
+
+@pytest.mark.parametrize(("difference", "is_large"), [(0.35, True), (0.02, False)])
+def test_a_large_difference_without_a_leak_is_explained(difference, is_large) -> None:
+    contrast = Contrast("guesses that are correct", 0.05 + difference, 0.05)
+    few = replace(release("none")["exact_matches"], p_value=0.2, contrast=contrast)
+    table = score_table(SuiteResult({"inference": few}, sizes=release("none").sizes))
+    assert ("few guesses" in plain(table.note)) == is_large
 
 
 def test_copied_rows_come_before_copies_of_one_value() -> None:
