@@ -27,11 +27,13 @@ from skeval.reporting.document.blocks import (
 )
 from skeval.reporting.document.loss import find_loss
 from skeval.reporting.document.report import make_document
+from skeval.reporting.document.sentences.decks import copies_sentence
 from skeval.reporting.document.sentences.untested import check_types
 from skeval.reporting.document.spans import Span, plain
 from skeval.results.policy import Policy
 from skeval.results.release import Release
 from skeval.results.result import Contrast
+from skeval.stats.copied_rows import Copied, Copies
 from tests.reporting.document.releases import COLUMNS, STATES, State, of_privacy, release
 from tests.snapshots import note
 
@@ -407,6 +409,14 @@ def test_parts_of_rows_are_named_by_their_kind(kind, columns, said):
     both = SuiteResult({**results, "partial_membership": of_parts}, sizes=results.sizes)
     headline: Headline = block(first_page(both), "headline")
     assert f"weighted by rarity, 70 of 100 {said}" in plain(headline.deck)
+
+
+@pytest.mark.parametrize("suffix", ["", ", 11 times or more in the release"])
+def test_columns_in_which_copies_differ_are_named(suffix):
+    copies = Copies(f"rows (age, city skipped{suffix})", Copied(10, 2), None, 0, 0)
+    said = plain(copies_sentence(copies))
+    assert "in the synthetic table, apart from age, city." in said
+    assert "skipped" not in said
 
 
 @pytest.mark.parametrize("outcome", ["none", "leak"])

@@ -121,7 +121,7 @@ def rare_values_sentence(trial: Trial, noun: Noun) -> Text:
     return paragraph(lead, rates)
 
 
-_CHANGED = re.compile(r"rows \((?:any )?(.+) skipped\)")
+_CHANGED = re.compile(r"rows \((?:any )?(.+) skipped(?:, .+)?\)")
 
 
 def changed_cells(copies: Copies) -> str:
