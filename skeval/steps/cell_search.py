@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import accumulate
@@ -235,7 +235,8 @@ def _of_one_value(name: str, found: Copied) -> Copies:
 
 def _found_in(texts: Texts, column: IdentifierColumn, places: np.ndarray) -> list[np.ndarray]:
     """Get which identifiers occur in texts, and for codes also which occur at least in part."""
-    # The letters and numbers of a code may be in reversed order, as in 12 High Street.
+    # The letters and numbers of a code may be in reversed order, as in 12 High Street, also without
+    # the part that all codes have.
     #
     # A record number may be in the release with another prefix, the number of an account without
     # the number of the bank, and a phone number without the codes of the country and of the area.
@@ -246,15 +247,21 @@ def _found_in(texts: Texts, column: IdentifierColumn, places: np.ndarray) -> lis
     whole = Identifiers(column.form, values).found_in(texts)
     if column.form not in ("code", "phone") or not places.size:
         return [whole]
-    real = column.values[column.pool > 0]
-    original = dict(zip(column.values, column.texts, strict=True))
-    whole |= _changed_found_in(texts, real, values, lambda v: in_reversed_order(original[v]))
-    first, last = min(real), max(real)
-    n_common = sum(accumulate(map(eq, first, last), and_))
-    ends = [partial(_last_of, n=n) for n in _N_LAST]
-    cuts: list[Callable[[str], str]] = [itemgetter(slice(n_common, None)), *ends, _turned]
+    is_real = column.pool > 0
+    real = column.values[is_real]
+    turned = {v: in_reversed_order(t) for v, t in zip(real, column.texts[is_real], strict=True)}
+    whole |= _changed_found_in(texts, real, values, turned.__getitem__)
+    cuts: list[Callable[[str], str]] = [itemgetter(slice(_n_common(real), None)), _number_backwards]
+    cuts += [partial(_last_of, n=n) for n in _N_LAST]
+    if n_end := _n_common([code[::-1] for code in turned.values()]):
+        cuts.append(lambda value: turned[value][:-n_end])
     parts = [_changed_found_in(texts, real, values, cut) for cut in cuts]
     return [whole, np.logical_or.reduce([whole, *parts])]
+
+
+def _n_common(codes: Collection[str]) -> int:
+    """Return how many of the first characters are the same in all codes."""
+    return sum(accumulate(map(eq, min(codes), max(codes)), and_))
 
 
 def _changed_found_in(
@@ -274,7 +281,7 @@ def _last_of(code: str, n: int) -> str:
     return last if 2 * sum(map(str.isdigit, last)) >= len(last) else ""
 
 
-def _turned(code: str) -> str:
+def _number_backwards(code: str) -> str:
     """Return the longest number of a code backwards, or an empty text if it is short."""
     longest: str = max(_DIGITS.findall(code), key=len, default="")
     return longest[::-1] if len(longest) >= MIN_LENGTH else ""

@@ -6,7 +6,7 @@ import decimal
 import math
 import re
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -157,7 +157,7 @@ class IdentifierColumn:
     name: str
     form: Form
     values: np.ndarray
-    texts: Sequence[str]  # the first text in alphabetical order of which each value is the form
+    texts: np.ndarray  # the first text in alphabetical order of which each value is the form
     codes: Mapping[str, np.ndarray]
 
     def counts(self, role: str) -> np.ndarray:
@@ -201,13 +201,13 @@ def _column_of_texts(
     first = dict[int, str]()
     for place, text in zip(places.tolist(), every, strict=True):
         first[place] = min(text, first.get(place, text))
-    originals = [first[place] for place in range(len(values))]
+    originals = np.array([*(first[place] for place in range(len(values))), None], dtype=object)
     starts = np.cumsum([0, *map(len, distinct_texts)])
     codes = {
         role: np.append(places[start:end], -1)[which]
         for (role, (which, _)), start, end in zip(texts.items(), starts, starts[1:], strict=False)
     }
-    return IdentifierColumn(name, form, np.asarray(values, dtype=object), originals, codes)
+    return IdentifierColumn(name, form, np.asarray(values, dtype=object), originals[:-1], codes)
 
 
 def _full_names(context: Context) -> IdentifierColumn | None:

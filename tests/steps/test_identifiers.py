@@ -404,6 +404,24 @@ def test_letters_and_numbers_of_a_code_may_be_in_reversed_order(
 
 
 @pytest.mark.parametrize("has_holdout", [True, False])
+@pytest.mark.parametrize("n_copied", [0, 30])
+def test_codes_may_be_in_reversed_order_without_their_common_part(n_copied, has_holdout):
+    rng = np.random.default_rng(0)
+    drawn = rng.integers(10**5, 10**6, size=(4, N))
+    ends = rng.choice(["AX", "BY", "CZ", "DW"], size=(4, N))
+    drawn[3, :n_copied], ends[3, :n_copied] = drawn[0, :n_copied], ends[0, :n_copied]
+    notes = [[f"rope {word(rng)} today" for _ in range(N)] for _ in TABLES]
+    notes[2] = [f"rope as {end.lower()}{k} today" for k, end in zip(drawn[3], ends[3], strict=True)]
+    tables = [
+        table.assign(key=[f"EL-{k}-{end}" for k, end in zip(own, of, strict=True)], note=said)
+        for table, own, of, said in zip(TABLES, drawn, ends, notes, strict=False)
+    ]
+    context = Context.of(*tables[: 1 + has_holdout]).with_synthetic(tables[2])
+    told = [one.train.n for one in identifier_copies(context) if one.leak_sentence]
+    assert bool(told) == (n_copied > 0)
+
+
+@pytest.mark.parametrize("has_holdout", [True, False])
 @pytest.mark.slow
 def test_names_of_two_columns_are_found_inside_texts(has_holdout):
     def in_two_columns(table):
