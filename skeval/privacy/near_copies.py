@@ -51,12 +51,10 @@ def near_copies(context: Context) -> Copies | None:
         pairs = (to_train[:, 0] > 0.0) & close & _is_close(to_train[:, 0], others_of_real, ratio)
         return _of_several(context, is_copied, is_train, pairs, chance)
 
-    several, largest = grouped_copies(context, _FURTHER_LEVEL)
     counted: list[tuple[Copied, Form]] = [
         (count_near_copies(_RATIO, _LEVEL), "near copies"),
         (count_near_copies(_LARGE_RATIO, _FURTHER_LEVEL), "near copies"),
-        (several, "near copies"),
-        (largest, "near copies of one"),
+        *grouped_copies(context, _FURTHER_LEVEL),
     ]
     found, form = next((pair for pair in counted if pair[0].beyond_chance), counted[0])
     typical = float(np.median(to_train[:, 0]))

@@ -10,7 +10,7 @@ import numpy as np
 from skeval.core.context import Context
 from skeval.neighbors.brute import gower_pairs
 from skeval.privacy.agreeing_rows import agreeing_copies
-from skeval.stats.copied_rows import Copied, Repeats
+from skeval.stats.copied_rows import Copied, Form, Repeats
 from skeval.steps.column_choice import column_key
 from skeval.steps.encoded_rows import encoded_matrix, gower_scale
 from skeval.steps.nearest_others import nearest_of_tables
@@ -37,7 +37,7 @@ class Groups:
     ratios: np.ndarray  # distance to the nearest other real row, divided by that to the middle
 
 
-def grouped_copies(context: Context, chance: float) -> tuple[Copied, Copied]:
+def grouped_copies(context: Context, chance: float) -> list[tuple[Copied, Form]]:
     """Return the training rows with a group around them, and the rows of the largest group."""
     # If a generator repeats a training row with noise in all columns, the copies may be as distant
     # from this row as other real rows are. However, the noise cancels out in the middle of the
@@ -50,13 +50,15 @@ def grouped_copies(context: Context, chance: float) -> tuple[Copied, Copied]:
     # small, but the copies agree with the row in the columns that are left (agreeing_rows.py).
     sets = _column_sets(context)
     found = [_copies_in_columns(context, columns, chance / len(sets)) for columns in sets]
-    if not _is_large(context) and not any(one.beyond_chance for pair in found for one in pair):
-        found.append(agreeing_copies(context, sets[0]))
     several, one = (
         next((count for count in counts if count.beyond_chance), counts[0])
         for counts in zip(*found, strict=True)
     )
-    return several, one
+    counted: list[tuple[Copied, Form]] = [(several, "near copies"), (one, "near copies of one")]
+    if not _is_large(context) and not any(count.beyond_chance for count, _ in counted):
+        several, one = agreeing_copies(context, sets[0])
+        counted += [(several, "near copies in part"), (one, "near copies of one")]
+    return counted
 
 
 def _copies_in_columns(

@@ -21,6 +21,7 @@ Form = Literal[
     "copies",
     "copies of a value",
     "near copies",
+    "near copies in part",
     "near copies of one",
     "values in a cell",
     "values inside cells",
@@ -163,6 +164,8 @@ class Copies:
             return f"{n:,} {self.what} that a single training row has are in the release"
         if self.form == "near copies":
             return f"{n:,} {self.what} of the training data have a near copy in the synthetic data"
+        if self.form == "near copies in part":
+            return f"{n:,} {self.what} of the training data have many values in one synthetic row"
         if self.form == "near copies of one":
             return f"{n:,} synthetic {self.what} are near copies of one training record"
         if self.form == "values in a cell":

@@ -116,13 +116,13 @@ _FEW_CONFIDENT = (
 )
 _BY_RARITY = (
     "The clearest case: weighted by rarity, **{a} of 100** {what} of {column} in the training data "
-    "also occur in the synthetic table. For the clearest of all columns, **{b} of 100** are "
-    "expected by chance."
+    "also occur in the synthetic table. Without a leak, **{b} of 100** are expected in the "
+    "clearest of all columns."
 )
 _CELLS = (
     "The clearest case: weighted by rarity, **{a} of 100** synthetic rows have the value of "
-    "{column} of the most similar training row. For the clearest of all columns, **{b} of 100** "
-    "are expected by chance."
+    "{column} of the most similar training row. Without a leak, **{b} of 100** are "
+    "expected in the clearest of all columns."
 )
 
 
@@ -169,6 +169,8 @@ def copies_sentence(copies: Copies) -> Text:
     )
     if copies.form == "near copies":
         lead = "**{n}** training {what} have a near copy in the synthetic table. "
+    elif copies.form == "near copies in part":
+        lead = "**{n}** training {what} have many of their values in one synthetic row. "
     elif copies.form == "near copies of one":
         lead = "**{n}** synthetic {what} are near copies of one training record. "
     elif copies.form == "values in a cell":
@@ -184,7 +186,8 @@ def copies_sentence(copies: Copies) -> Text:
         lead = f"**{{n}}** {what} unique in the training data {be} in the synthetic table"
         lead += ", apart from {cells}. " if cells else ". "
     else:
-        lead = "**{n}** {what} that occur once in the training data are in the synthetic table. "
+        lead = "**{n}** {what} that occur once in the training data are in the synthetic table, "
+        lead += "in the same or another form. "
     return compose(lead + chance, n=count(n), what=copies.what, cells=cells)
 
 
