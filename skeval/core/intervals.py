@@ -74,7 +74,11 @@ class HalvedValues:
 
     def lines(self, value: float, halves: np.ndarray, share: float) -> np.ndarray:
         """Return the halves, such that their noise shrinks with the root of the size."""
-        return linearize_halves(value, halves, share) if self.metric._halved == "root" else halves
+        if self.metric._halved != "root":
+            return halves
+        # A value that is small by chance makes the correction too large, exactly when the halves
+        # differ too little. With two thirds of it, simulated intervals cover in about 95%.
+        return halves + 2.0 / 3.0 * (linearize_halves(value, halves, share) - halves)
 
 
 def with_interval(halved: HalvedValues, result: Result) -> Result:

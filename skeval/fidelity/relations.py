@@ -6,7 +6,6 @@ from dataclasses import KW_ONLY, replace
 from typing import Annotated, Any
 
 import numpy as np
-from scipy.stats import norm
 from scipy.stats import t as student
 
 from skeval.core.base import Metric
@@ -16,21 +15,24 @@ from skeval.core.intervals import Sizes
 from skeval.core.tags import MetricTags
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.results.result import Result, undefined_result
-from skeval.stats.sampling_intervals import MAX_HALVED, halved_share
+from skeval.stats.intervals import fieller, normal_quantile
+from skeval.stats.sampling_intervals import halved_share
 from skeval.steps.classifiers import BINNED, MAX_ROWS, Classifier, measured_names, too_few
 from skeval.steps.relations import (
+    N_PARTS,
     Relations,
     apart_scores,
     areas_of_halves,
+    areas_of_parts,
     learned_relations,
     mean_area,
-    values_of_parts,
 )
 from skeval.steps.samples import holdout_in_place
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Columns, Interval, Seed
 
 _LEVEL = 0.95
+_MIN_ROWS_OF_PART = 100  # classifiers of fewer rows differ by more than those of all rows do
 _UNRELATED = (
     "the classifier finds no dependence between the columns of the training data, so the fraction "
     "that is preserved is undefined."
@@ -88,13 +90,11 @@ class RelationScore(Metric):
     on average. A copy of the training data contains rows on which the classifiers were trained, so
     its unclipped value may be above 1.
 
-    The interval includes the standard errors of A and T (DeLong). Each standard error is the
-    standard error of a single classifier tested on all rows, so more folds do not make the interval
-    narrower. In tables of more than 4,096 rows, the interval also includes the differences between
-    classifiers of other training data, which four classifiers of a quarter of the rows each
-    estimate. In smaller tables, the standard errors are large enough without them in simulations.
-    If the interval of T contains 1/2, the value is undefined, because the classifier finds no
-    relations in the training data.
+    The interval is the interval of a ratio (Fieller). It includes the standard errors of A and T
+    over other rows (DeLong). If the training data have at least 400 rows, it also includes the
+    differences between classifiers of other training data, which four classifiers of a quarter of
+    the rows each estimate. If the interval of T contains 1/2, the value is undefined, because the
+    classifier finds no relations in the training data.
 
     References
     ----------
@@ -136,19 +136,17 @@ class RelationScore(Metric):
             return undefined_result(reason, NothingToMeasureWarning)
         how = self._how()
         relations = learned_relations(context, *how)
-        if relations.area - _half_width(relations.error) <= 0.5:
+        if relations.area - normal_quantile(_LEVEL) * relations.error <= 0.5:
             return undefined_result(_UNRELATED, NothingToMeasureWarning)
         return _score_relations(relations, apart_scores(context, *how))
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         # here, because `score` needs no interval
         n_learned = min(context.n_rows("train"), self.max_rows or context.n_rows("train"))
-        if n_learned > MAX_HALVED and not np.isnan(result.value):
+        if n_learned >= N_PARTS * _MIN_ROWS_OF_PART and not np.isnan(result.value):
             model, _, *rows = how = self._how()
-            of_parts = values_of_parts(context, model, *rows)
-            wide = _score_relations(
-                learned_relations(context, *how), apart_scores(context, *how), of_parts
-            )
+            known, kept = learned_relations(context, *how), apart_scores(context, *how)
+            wide = _score_relations(known, kept, areas_of_parts(context, model, *rows))
             result = replace(result, interval=wide.interval)
         return super()._in_relation(context, result)
 
@@ -181,12 +179,21 @@ def _score_relations(
     relations: Relations, scores: np.ndarray, of_parts: np.ndarray | None = None
 ) -> Result:
     """Return the fraction of the learned relations that occur in other rows."""
-    area, error_of_area = mean_area(scores)
-    known = relations.area - 0.5
-    unclipped = (area - 0.5) / known
-    error = float(np.hypot(error_of_area, unclipped * relations.error)) / known
-    half = _half_width(error, of_parts)
-    value, low, high = (float(np.clip(unclipped + x, 0.0, 1.0)) for x in (0.0, -half, half))
+    area, error = mean_area(scores)
+    kept, known = area - 0.5, relations.area - 0.5
+    unclipped = kept / known
+    between, freedom = 0.0, np.inf
+    if of_parts is not None:
+        # The classifiers of the parts have learned from the same number of rows in total as those
+        # of the folds. Therefore, the variance of their mean is also the variance that the mean of
+        # the folds has over other training data.
+        apart = (of_parts - 0.5) @ [1.0, -unclipped]
+        between = float(apart.var(ddof=1)) / N_PARTS
+        total = error**2 + (unclipped * relations.error) ** 2 + between
+        freedom = (N_PARTS - 1) * (total / between) ** 2 if between > 0.0 else np.inf
+    reach = float(student.ppf((1.0 + _LEVEL) / 2.0, freedom))
+    ends = fieller(kept, error**2 + between, known, relations.error**2, reach)
+    value, low, high = (float(np.clip(x, 0.0, 1.0)) for x in (unclipped, *ends))
     details: dict[str, Any] = {
         "unclipped": unclipped,
         "auc": area,
@@ -194,18 +201,3 @@ def _score_relations(
         "n_rows": scores.shape[2],
     }
     return Result(value, interval=(low, high), details=details)
-
-
-def _half_width(error: float, of_parts: np.ndarray | None = None) -> float:
-    # `of_parts` are the values of classifiers of few rows each. The variance of their mean is also
-    # the variance that the mean of both classifiers has over other training data, because they
-    # have learned from the same number of rows in total. Standard errors of A and T contain the
-    # variance of the shuffled columns as if they were other rows, which is about as large in small
-    # tables.
-    upper = (1.0 + _LEVEL) / 2.0
-    between = 0.0 if of_parts is None else float(np.var(of_parts, ddof=1)) / of_parts.size
-    if of_parts is None or between == 0.0:
-        return float(norm.ppf(upper)) * error
-    total = error**2 + between
-    freedom = (of_parts.size - 1) * (total / between) ** 2
-    return float(student.ppf(upper, freedom)) * float(np.sqrt(total))

@@ -1,4 +1,4 @@
-"""Intervals of fractions, of differences of fractions, and of quantiles."""
+"""Intervals of fractions, of differences of fractions, of ratios, and of quantiles."""
 
 from __future__ import annotations
 
@@ -65,6 +65,23 @@ def newcombe(
     below = np.hypot(p - low, high_other - q)
     above = np.hypot(high - p, q - low_other)
     return float(p - q - below), float(p - q + above)
+
+
+def fieller(
+    above: float, variance_above: float, below: float, variance_below: float, reach: float
+) -> tuple[float, float]:
+    """Return the interval of `above / below`, of two independent normal estimates."""
+    # The interval contains each ratio r for which `above - r * below` is at most `reach` standard
+    # errors from 0. It is infinite if `below` is at most `reach` standard errors from 0.
+    #
+    # Source: E. C. Fieller, "Some problems in interval estimation", Journal of the Royal
+    # Statistical Society B 16 (1954) 175-185, doi:10.1111/j.2517-6161.1954.tb00159.x.
+    a, b, c = below**2 - reach**2 * variance_below, above * below, above**2
+    c -= reach**2 * variance_above
+    if not a > 0.0:
+        return -np.inf, np.inf
+    root = float(np.sqrt(max(0.0, b**2 - a * c)))
+    return (b - root) / a, (b + root) / a
 
 
 def quantile_interval(

@@ -19,9 +19,12 @@ N_HALVINGS = 8
 N_HALVINGS_OF_PAIRS = 16
 UNCHANGED = np.zeros((N_HALVINGS, 2))  # other extremes do not matter
 MIN_HALVED = 20  # minimum number of rows per table, because smaller halves are not informative
-MAX_HALVED = 2**12  # maximum number of rows per table, from which the noise is extrapolated
+MAX_HALVED = 2**13  # maximum number of rows per table, from which the noise is extrapolated
 MAX_WITHOUT_EXTREMES = 1_000  # in smaller tables, halves show enough noise of extreme values
-_BENT = 0.5  # factor of the variance of the mean of both halves, see sampling_interval
+_BENT = 0.3  # factor of the variance of the mean of both halves, see sampling_interval
+# The variance of `extremes` is estimated from eight values, whose distribution is estimated from
+# the ten largest values of each column. The degrees of freedom of both are 7 and about 5.
+_FREEDOM_OF_EXTREMES = 3
 # Let d be normal and fixed, and let z be the normal deviation of a sample that is halved. The
 # variance of |d + z| is at most this factor times half of the variance that halves show. This is
 # the case of a sum of absolute deviations around 0.
@@ -61,9 +64,9 @@ def sampling_interval(
     # little by chance, the values of halves differ little as well, and the interval would be
     # too narrow exactly where the value is far from its expectation. The mean of both halves
     # shows this, because it varies from one halving to the next only if the statistic is not
-    # linear. Therefore, half of its variance is added, because simulated intervals then cover the
-    # value in about 95% of the draws. Student's quantile has the degrees of freedom of
-    # Satterthwaite.
+    # linear. Therefore, a part of its variance is added, and the difference of the halves counts
+    # for at least as much, because simulated intervals then cover the value in about 95% of the
+    # draws. Student's quantile has the degrees of freedom of Satterthwaite.
     #
     # If the largest value of a column determines bins of equal width or a scale, its noise does not
     # shrink with the table as `share` assumes. The variance of `extremes` is therefore added, of
@@ -73,18 +76,17 @@ def sampling_interval(
     # Statistical Institute 37 (1969), doi:10.2307/1402116.
     if not all(np.isfinite(part).all() for part in (value, halves, extremes)):
         return None
-    n, means = len(halves), halves.mean(axis=1)
-    variances = np.array(
-        [
-            share * float((np.diff(halves) ** 2).mean()) / 4.0,
-            share * _BENT * means.var(ddof=1),
-            (1.0 - share / 2.0) * extremes.var(ddof=1),
-        ]
-    )
+    n = len(halves)
+    apart = share * float((np.diff(halves) ** 2).mean()) / 4.0
+    bent = share * _BENT * float(halves.mean(axis=1).var(ddof=1))
+    if apart < bent:
+        apart, bent = 0.0, 2.0 * bent
+    variances = np.array([apart, bent, (1.0 - share / 2.0) * extremes.var(ddof=1)])
     total = float(variances.sum())
     if total == 0.0:
         return value, value
-    freedom = total**2 / float((variances**2 / [n, n - 1, extremes.size - 1]).sum())
+    freedoms = [n, n - 1, min(_FREEDOM_OF_EXTREMES, extremes.size - 1)]
+    freedom = total**2 / float((variances**2 / freedoms).sum())
     reach = float(student.ppf(0.5 + confidence / 2.0, freedom) * np.sqrt(total))
     return max(bounds[0], value - reach), min(bounds[1], value + reach)
 

@@ -7,13 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skeval.core.context import Context, shared
-from skeval.stats.roc import area_and_error
+from skeval.stats.roc import area_and_error, placements
 from skeval.steps.classifiers import FittedClassifier, Read, learn, measured_names, nominal_columns
 from skeval.steps.encoded_rows import encoded_columns, encoded_matrix
 from skeval.steps.samples import content_order, named_seed, sample_positions
 
 N_PARTS = 4
-_MIN_KNOWN = 0.01  # AUC above 1/2 that a classifier of few rows is assumed to have at least
 
 
 class Relations(NamedTuple):
@@ -90,32 +89,32 @@ def _synthetic_rows(
 
 
 @shared
-def values_of_parts(
+def areas_of_parts(
     context: Context, estimator: Any, columns: Read, max_rows: int | None, seed: int
 ) -> np.ndarray:
-    """Return the preserved fraction according to classifiers of `N_PARTS` disjoint parts."""
+    """Return the AUCs of synthetic and of unseen rows for classifiers of `N_PARTS` small parts."""
     rows = related_rows(context, "train", columns, max_rows, seed)
     synthetic = _synthetic_rows(context, columns, max_rows, seed)
     nominal = nominal_columns(context, columns)
     rng = np.random.default_rng(named_seed("parts", seed))
     part = rng.permutation(len(rows)) % N_PARTS
-    values = []
+    apart = shuffle_columns_apart(rows, rng)  # the same for all, so that only classifiers differ
+    areas = []
     for k in range(N_PARTS):
         seen, unseen = rows[part == k], rows[part != k]
         both = np.concatenate([draw_columns_apart(seen, rng), seen])
         model = learn(estimator, both, np.repeat([0, 1], len(seen)), nominal, seed)
-        known, kept = (
-            area_and_error(*map(model.scores, tables))[0]
-            for tables in ((unseen, shuffle_columns_apart(unseen, rng)), synthetic)
-        )
-        values.append((kept - 0.5) / max(known - 0.5, _MIN_KNOWN))
-    return np.array(values)
+        tables = synthetic, (unseen, apart)
+        areas.append([area_and_error(*map(model.scores, table))[0] for table in tables])
+    return np.array(areas)
 
 
 def mean_area(scores: np.ndarray) -> tuple[float, float]:
-    """Return the mean AUC over classifiers, and the mean standard error of one classifier."""
-    areas = np.array([area_and_error(*of_model) for of_model in scores])
-    return float(areas[:, 0].mean()), float(areas[:, 1].mean())
+    """Return the mean AUC over classifiers, and its standard error over other rows (DeLong)."""
+    above = np.array([placements(rows, apart) for rows, apart in scores])
+    below = np.array([placements(apart, rows) for rows, apart in scores])
+    variance = sum(float(each.mean(axis=0).var(ddof=1)) for each in (above, below))
+    return float(above.mean(axis=1).mean()), float(np.sqrt(variance / scores.shape[2]))
 
 
 def areas_of_halves(scores: np.ndarray, n_halvings: int) -> np.ndarray:

@@ -121,7 +121,7 @@ def test_the_difference_is_of_the_size_of_the_baseline():
 
 def test_halves_of_few_rows_of_a_much_smaller_table_have_no_interval():
     """Both tables are halved in the same share, of which 30 training rows would leave 15."""
-    few = KSComplement().fit(make_mixed(30)).evaluate(make_mixed(8_000, random_state=1))
+    few = KSComplement().fit(make_mixed(30)).evaluate(make_mixed(16_000, random_state=1))
     assert few.interval is None
     enough = KSComplement().fit(make_mixed(60)).evaluate(make_mixed(8_000, random_state=1))
     low, high = enough.interval

@@ -62,6 +62,14 @@ def test_half_of_the_rows_keep_half(metric):
     assert metric.score(half) == pytest.approx(0.5, abs=0.15)
 
 
+def test_the_noise_of_what_was_learned_counts_more_for_larger_values(metric):
+    """The value is a ratio, so its upper bound is farther away than its lower bound."""
+    result = metric.evaluate(pd.concat([FRESH.iloc[:200], apart(FRESH.iloc[200:])]))
+    low, high = result.interval
+    assert high < 1.0
+    assert high - result.value > 1.02 * (result.value - low)
+
+
 def test_copies_keep_as_much_as_fresh_rows_and_no_more(metric):
     result = metric.evaluate(TRAIN)
     assert result.value == 1.0

@@ -10,6 +10,7 @@ from skeval.stats.bootstrap import bootstrap_values, percentile_interval, row_we
 from skeval.stats.interval_overlap import expected_overlap, interval_overlap
 from skeval.stats.intervals import (
     clopper_pearson,
+    fieller,
     newcombe,
     quantile_interval,
     to_its_error,
@@ -24,6 +25,27 @@ from skeval.stats.intervals import (
 def test_wilson_published(k, n, centre, half):
     low, high = wilson(k, n)
     assert ((low + high) / 2, (high - low) / 2) == pytest.approx((centre, half), abs=1e-7)
+
+
+def test_ratios_by_hand():
+    assert fieller(3.0, 1.0, 2.0, 0.0, 2.0) == pytest.approx((0.5, 2.5))  # no noise below the line
+    # at the ends, above - ratio * below is two standard errors from 0: 6 - r * 10 = +-2 sqrt(1 + r^2)
+    low, high = fieller(6.0, 1.0, 10.0, 1.0, 2.0)
+    for ratio in (low, high):
+        assert abs(6.0 - 10.0 * ratio) == pytest.approx(2.0 * np.sqrt(1.0 + ratio**2))
+    assert low < 0.6 < high
+    assert high - 0.6 > 0.6 - low  # the noise below the line matters more for larger ratios
+    assert fieller(6.0, 1.0, 2.0, 1.0, 2.0) == (-np.inf, np.inf)  # 2 may be 0
+
+
+def test_intervals_of_ratios_cover():
+    rng = np.random.default_rng(0)
+    above, below = rng.normal(2.0, 1.0, size=4_000), rng.normal(4.0, 1.0, size=4_000)
+    ends = np.array(
+        [fieller(a, 1.0, b, 1.0, norm.ppf(0.975)) for a, b in zip(above, below, strict=True)]
+    )
+    held = np.mean((ends[:, 0] <= 0.5) & (ends[:, 1] >= 0.5))
+    assert held == pytest.approx(0.95, abs=0.012)
 
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
