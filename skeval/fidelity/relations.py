@@ -91,10 +91,11 @@ class RelationScore(Metric):
     its unclipped value may be above 1.
 
     The interval is the interval of a ratio (Fieller). It includes the standard errors of A and T
-    over other rows (DeLong). If the training data have at least 400 rows, it also includes the
-    differences between classifiers of other training data, which four classifiers of a quarter of
-    the rows each estimate. If the interval of T contains 1/2, the value is undefined, because the
-    classifier finds no relations in the training data.
+    (DeLong). Each standard error is the standard error of a single classifier tested on all rows,
+    so more folds do not make the interval narrower. If the training data have at least 400 rows,
+    the interval also includes the differences between classifiers of other training data, which
+    four classifiers of a quarter of the rows each estimate. If the interval of T contains 1/2, the
+    value is undefined, because the classifier finds no relations in the training data.
 
     References
     ----------

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skeval.core.context import Context, shared
-from skeval.stats.roc import area_and_error, placements
+from skeval.stats.roc import area_and_error
 from skeval.steps.classifiers import FittedClassifier, Read, learn, measured_names, nominal_columns
 from skeval.steps.encoded_rows import encoded_columns, encoded_matrix
 from skeval.steps.samples import content_order, named_seed, sample_positions
@@ -110,11 +110,9 @@ def areas_of_parts(
 
 
 def mean_area(scores: np.ndarray) -> tuple[float, float]:
-    """Return the mean AUC over classifiers, and its standard error over other rows (DeLong)."""
-    above = np.array([placements(rows, apart) for rows, apart in scores])
-    below = np.array([placements(apart, rows) for rows, apart in scores])
-    variance = sum(float(each.mean(axis=0).var(ddof=1)) for each in (above, below))
-    return float(above.mean(axis=1).mean()), float(np.sqrt(variance / scores.shape[2]))
+    """Return the mean AUC over classifiers, and the mean standard error of one classifier."""
+    areas = np.array([area_and_error(*of_model) for of_model in scores])
+    return float(areas[:, 0].mean()), float(areas[:, 1].mean())
 
 
 def areas_of_halves(scores: np.ndarray, n_halvings: int) -> np.ndarray:

@@ -17,7 +17,7 @@ from skeval.stats.sampling_intervals import (
 
 def test_the_interval_of_a_value_by_hand():
     halves = np.array([[0.0, 2.0], [1.0, 3.0]])  # a variance of 2 at half the size, of 1 at full
-    apart, bent = 1.0, 0.3 * 0.5  # 0.5 is the variance of the means of the halves, 1 and 2
+    apart, bent = 1.0, 0.15 * 0.5  # 0.5 is the variance of the means of the halves, 1 and 2
     freedom = (apart + bent) ** 2 / (apart**2 / 2 + bent**2 / 1)
     reach = student.ppf(0.975, freedom) * np.sqrt(apart + bent)
     assert sampling_interval(0.5, halves) == pytest.approx((0.5 - reach, 0.5 + reach))
@@ -35,10 +35,10 @@ def test_the_interval_of_a_value_by_hand():
     assert sampling_interval(0.5, np.full((2, 2), np.inf)) is None
 
 
-def test_halves_that_differ_little_count_as_much_as_their_mean_varies():
+def test_halves_that_differ_little_count_less_than_how_much_their_mean_varies():
     """The deviation of one mean is near 0 by chance: both halves deviate by the same amount."""
     halves = np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])  # the variance of the means is 1
-    reach = student.ppf(0.975, 2) * np.sqrt(2 * 0.3)
+    reach = student.ppf(0.975, 2) * np.sqrt(0.6)
     assert sampling_interval(0.0, halves) == pytest.approx((-reach, reach))
 
 
