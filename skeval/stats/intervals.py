@@ -70,7 +70,7 @@ def newcombe(
 def fieller(
     above: float, variance_above: float, below: float, variance_below: float, reach: float
 ) -> tuple[float, float]:
-    """Return the interval of `above / below`, of two independent normal estimates."""
+    """Return the interval of `above / below` for two independent normal estimates."""
     # The interval contains each ratio r for which `above - r * below` is at most `reach` standard
     # errors from 0. It is infinite if `below` is at most `reach` standard errors from 0.
     #
