@@ -76,8 +76,9 @@ class HalvedValues:
         """Return the halves, such that their noise shrinks with the root of the size."""
         if self.metric._halved != "root":
             return halves
-        # A value that is small by chance makes the correction too large, exactly when the halves
-        # differ too little. With two thirds of it, simulated intervals cover in about 95%.
+        # If the value is small by chance, the correction is too large and the halves differ too
+        # little. Simulated intervals with two thirds of the correction cover the expected value in
+        # about 95% of the draws.
         return halves + 2.0 / 3.0 * (linearize_halves(value, halves, share) - halves)
 
 

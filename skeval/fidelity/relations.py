@@ -32,7 +32,7 @@ from skeval.utils.formatting import percent
 from skeval.utils.parameters import Columns, Interval, Seed
 
 _LEVEL = 0.95
-_MIN_ROWS_OF_PART = 100  # because classifiers of few rows vary much more
+_MIN_ROWS_OF_PART = 100  # because classifiers of fewer rows vary too much
 _UNRELATED = (
     "the classifier finds no dependence between the columns of the training data, so the fraction "
     "that is preserved is undefined."
@@ -185,9 +185,9 @@ def _score_relations(
     unclipped = kept / known
     between, freedom = 0.0, np.inf
     if of_parts is not None:
-        # The classifiers of the parts together have learned from as many rows as the classifiers of
-        # the folds. Therefore, the variance of their mean is also the variance of the mean of the
-        # folds over other training data.
+        # All classifiers of the parts together have learned from all training rows, and so have the
+        # classifiers of the folds. Therefore, the mean of the parts varies over other training data
+        # by as much as the mean of the folds.
         apart = (of_parts - 0.5) @ [1.0, -unclipped]
         between = float(apart.var(ddof=1)) / N_PARTS
         total = error**2 + (unclipped * relations.error) ** 2 + between

@@ -1,4 +1,4 @@
-"""Intervals of fractions, of differences of fractions, of ratios, and of quantiles."""
+"""Intervals of fractions, differences of fractions, ratios, and quantiles."""
 
 from __future__ import annotations
 
@@ -76,11 +76,10 @@ def fieller(
     #
     # Source: E. C. Fieller, "Some problems in interval estimation", Journal of the Royal
     # Statistical Society B 16 (1954) 175-185, doi:10.1111/j.2517-6161.1954.tb00159.x.
-    a, b, c = below**2 - reach**2 * variance_below, above * below, above**2
-    c -= reach**2 * variance_above
-    if not a > 0.0:
+    a, b = below**2 - reach**2 * variance_below, above * below
+    if a <= 0.0:
         return -np.inf, np.inf
-    root = float(np.sqrt(max(0.0, b**2 - a * c)))
+    root = float(np.sqrt(max(0.0, b**2 - a * (above**2 - reach**2 * variance_above))))
     return (b - root) / a, (b + root) / a
 
 

@@ -92,7 +92,7 @@ def _synthetic_rows(
 def areas_of_parts(
     context: Context, estimator: Any, columns: Read, max_rows: int | None, seed: int
 ) -> np.ndarray:
-    """Return the AUCs of synthetic and of unseen rows for classifiers of `N_PARTS` small parts."""
+    """Return the AUCs of synthetic and of unseen rows for the classifiers of `N_PARTS` parts."""
     rows = related_rows(context, "train", columns, max_rows, seed)
     synthetic = _synthetic_rows(context, columns, max_rows, seed)
     nominal = nominal_columns(context, columns)
