@@ -77,9 +77,9 @@ class HalvedValues:
         if self.metric._halved != "root":
             return halves
         # If the value is small by chance, the correction is too large and the halves differ too
-        # little. Simulated intervals with two thirds of the correction cover the expected value in
-        # about 95% of the draws.
-        return halves + 2.0 / 3.0 * (linearize_halves(value, halves, share) - halves)
+        # little. Simulated intervals with half of the correction cover the expected value in about
+        # 95% of the draws.
+        return (halves + linearize_halves(value, halves, share)) / 2.0
 
 
 def with_interval(halved: HalvedValues, result: Result) -> Result:

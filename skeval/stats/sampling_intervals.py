@@ -20,13 +20,13 @@ N_HALVINGS_OF_PAIRS = 16
 UNCHANGED = np.zeros((N_HALVINGS, 2))  # other extremes do not matter
 MIN_HALVED = 20  # minimum number of rows per table, because smaller halves are not informative
 MAX_HALVED = 2**13  # maximum number of rows per table, from which the noise is extrapolated
-MAX_WITHOUT_EXTREMES = 1_000  # in smaller tables, halves show enough noise of extreme values
-# The variance of the mean of both halves times the first factor is added to the variance of the
-# value, which is at least this variance times the second factor. See sampling_interval.
-_ADDED_PART, _MIN_PART = 0.15, 0.6
+MAX_WITHOUT_EXTREMES = 500  # in smaller tables, halves show enough noise of extreme values
+# The variance of the value is at least this part of the variance of the mean of both halves. See
+# sampling_interval.
+_MIN_PART = 0.6
 # The variance of `extremes` is estimated from eight values, whose distribution is estimated from
-# the ten largest values of each column. The degrees of freedom of both are 7 and about 5.
-_FREEDOM_OF_EXTREMES = 3
+# 10 to 30 largest values of each column. The degrees of freedom of both are 7 and about 6 to 15.
+_FREEDOM_OF_EXTREMES = 4
 # Let d be normal and fixed, and let z be the normal deviation of a sample that is halved. The
 # variance of |d + z| is at most this factor times half of the variance that halves show. This is
 # the case of a sum of absolute deviations around 0.
@@ -66,9 +66,9 @@ def sampling_interval(
     # little by chance, the values of halves differ little as well, and the interval would be
     # too narrow exactly where the value is far from its expectation. The mean of both halves
     # shows this, because it varies from one halving to the next only if the statistic is not
-    # linear. Therefore, a part of the variance of this mean is added, and a larger part of it is
-    # the minimum of the sum, because simulated intervals then cover the expected value in about 95%
-    # of the draws. Student's quantile has the degrees of freedom of Satterthwaite.
+    # linear. Therefore, a part of the variance of this mean is the minimum, of a size for which
+    # simulated intervals cover the expected value in about 95% of the draws. Student's quantile has
+    # the degrees of freedom of Satterthwaite.
     #
     # If the largest value of a column determines bins of equal width or a scale, its noise does not
     # shrink with the table as `share` assumes. The variance of `extremes` is therefore added, of
@@ -81,14 +81,12 @@ def sampling_interval(
     n = len(halves)
     apart = share * float((np.diff(halves) ** 2).mean()) / 4.0
     of_means = share * float(halves.mean(axis=1).var(ddof=1))
-    of_halves = [apart, _ADDED_PART * of_means]
-    if sum(of_halves) < _MIN_PART * of_means:
-        of_halves = [0.0, _MIN_PART * of_means]
-    variances = np.array([*of_halves, (1.0 - share / 2.0) * extremes.var(ddof=1)])
+    of_halves, freedom_of_halves = max((apart, n), (_MIN_PART * of_means, n - 1))
+    variances = np.array([of_halves, (1.0 - share / 2.0) * extremes.var(ddof=1)])
     total = float(variances.sum())
     if total == 0.0:
         return value, value
-    freedoms = [n, n - 1, min(_FREEDOM_OF_EXTREMES, extremes.size - 1)]
+    freedoms = [freedom_of_halves, min(_FREEDOM_OF_EXTREMES, extremes.size - 1)]
     freedom = total**2 / float((variances**2 / freedoms).sum())
     reach = float(student.ppf(0.5 + confidence / 2.0, freedom) * np.sqrt(total))
     return max(bounds[0], value - reach), min(bounds[1], value + reach)
