@@ -20,12 +20,12 @@ from skeval.stats.sampling_intervals import halved_share
 from skeval.steps.classifiers import BINNED, MAX_ROWS, Classifier, measured_names, too_few
 from skeval.steps.relations import (
     N_PARTS,
+    ApartScores,
     Relations,
     apart_scores,
     areas_of_halves,
     areas_of_parts,
     learned_relations,
-    mean_area,
 )
 from skeval.steps.samples import holdout_in_place
 from skeval.utils.formatting import percent
@@ -91,11 +91,12 @@ class RelationScore(Metric):
     its unclipped value may be above 1.
 
     The interval is the interval of a ratio (Fieller). It includes the standard errors of A and T
-    (DeLong). Each standard error is the standard error of a single classifier tested on all rows,
-    so more folds do not make the interval narrower. If the training data have at least 400 rows,
-    the interval also includes the differences between classifiers of other training data, which
-    four classifiers of a quarter of the rows each estimate. If the interval of T contains 1/2, the
-    value is undefined, because the classifier finds no relations in the training data.
+    (DeLong), with the covariance of each row with the shuffled rows of its cells. Each standard
+    error is the standard error of a single classifier tested on all rows, so more folds do not make
+    the interval narrower. If the training data have at least 400 rows, the interval also includes
+    the differences between classifiers of other training data, which four classifiers of a quarter
+    of the rows each estimate. If the interval of T contains 1/2, the value is undefined, because
+    the classifier finds no relations in the training data.
 
     References
     ----------
@@ -165,7 +166,7 @@ class RelationScore(Metric):
             context = holdout_in_place(context, n_fresh)
         relations = learned_relations(context, *how)
         n_drawn = int(sizes[1] * halved_share(*sizes))
-        scores = apart_scores(context, *how)[:, :, :n_drawn]
+        scores = apart_scores(context, *how).scores[:, :, :n_drawn]
         return (areas_of_halves(scores, n_halvings) - 0.5) / (relations.area - 0.5)
 
     def _summary(self, result: Result) -> str:
@@ -177,10 +178,10 @@ class RelationScore(Metric):
 
 
 def _score_relations(
-    relations: Relations, scores: np.ndarray, of_parts: np.ndarray | None = None
+    relations: Relations, apart: ApartScores, of_parts: np.ndarray | None = None
 ) -> Result:
     """Return the fraction of the learned relations that occur in other rows."""
-    area, error = mean_area(scores)
+    area, error = apart.area_and_error()
     kept, known = area - 0.5, relations.area - 0.5
     unclipped = kept / known
     between, freedom = 0.0, np.inf
@@ -188,8 +189,8 @@ def _score_relations(
         # All classifiers of the parts together have learned from all training rows, and so have the
         # classifiers of the folds. Therefore, the mean of the parts varies over other training data
         # by as much as the mean of the folds.
-        apart = (of_parts - 0.5) @ [1.0, -unclipped]
-        between = float(apart.var(ddof=1)) / N_PARTS
+        differences = (of_parts - 0.5) @ [1.0, -unclipped]
+        between = float(differences.var(ddof=1)) / N_PARTS
         total = error**2 + (unclipped * relations.error) ** 2 + between
         freedom = (N_PARTS - 1) * (total / between) ** 2 if between > 0.0 else np.inf
     reach = float(student.ppf((1.0 + _LEVEL) / 2.0, freedom))
@@ -199,6 +200,6 @@ def _score_relations(
         "unclipped": unclipped,
         "auc": area,
         "auc_train": relations.area,
-        "n_rows": scores.shape[2],
+        "n_rows": len(apart.sources),
     }
     return Result(value, interval=(low, high), details=details)

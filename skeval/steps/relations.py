@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skeval.core.context import Context, shared
-from skeval.stats.roc import area_and_error
+from skeval.stats.roc import auc, placements
 from skeval.steps.classifiers import FittedClassifier, Read, learn, measured_names, nominal_columns
 from skeval.steps.encoded_rows import encoded_columns, encoded_matrix
 from skeval.steps.samples import content_order, named_seed, sample_positions
 
 N_PARTS = 4
+_MIN_PART = 0.5  # of the variance for independent rows
 
 
 class Relations(NamedTuple):
@@ -23,6 +24,19 @@ class Relations(NamedTuple):
     error: float
 
 
+class ApartScores(NamedTuple):
+    """Scores of the classifiers for synthetic rows and for rows with their shuffled columns."""
+
+    scores: np.ndarray  # of shape (n_models, 2, n_rows)
+    sources: np.ndarray  # for each cell of a shuffled row, the row that it is from
+
+    def area_and_error(self) -> tuple[float, float]:
+        """Return the mean AUC over classifiers, and the mean standard error of one classifier."""
+        areas = [area_of_shuffled(rows, apart, self.sources) for rows, apart in self.scores]
+        area, error = np.mean(areas, axis=0)
+        return float(area), float(error)
+
+
 def draw_columns_apart(rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Return the same number of rows, in which each cell is drawn independently by column."""
     n_rows = len(rows)
@@ -30,9 +44,30 @@ def draw_columns_apart(rows: np.ndarray, rng: np.random.Generator) -> np.ndarray
     return np.column_stack([column[rng.integers(n_rows, size=n_rows)] for column in rows.T])
 
 
-def shuffle_columns_apart(rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return rows whose columns are shuffled independently, so that marginals do not change."""
-    return np.column_stack([rng.permutation(column) for column in rows.T])
+def shuffle_columns_apart(
+    rows: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows with independently shuffled columns, and the row that each cell is from."""
+    sources = np.column_stack([rng.permutation(len(rows)) for _ in rows.T])
+    return np.take_along_axis(rows, sources, axis=0), sources
+
+
+def area_of_shuffled(
+    scores: np.ndarray, shuffled: np.ndarray, sources: np.ndarray
+) -> tuple[float, float]:
+    """Return the AUC of rows and of the same rows with shuffled columns, and its error."""
+    # DeLong's variance is for independent rows. However, the cells of each row are also in shuffled
+    # rows. If a row that is easy to recognize has cells that make shuffled rows difficult to
+    # recognize, the variance is smaller. Therefore, twice the covariance of a row with the shuffled
+    # rows of its cells is added. In small tables this sum may be near 0 by chance.
+    above, below = placements(scores, shuffled), 1.0 - placements(shuffled, scores)
+    if scores.size < 2:
+        return float(above.mean()), float("nan")
+    of_cells = np.bincount(sources.ravel(), np.repeat(below, sources.shape[1]))
+    independent = float(above.var(ddof=1) + below.var(ddof=1))
+    variance = independent + 2.0 * float(np.cov(above, of_cells)[0, 1])
+    error = np.sqrt(max(variance, _MIN_PART * independent) / scores.size)
+    return float(above.mean()), float(error)
 
 
 def related_rows(
@@ -64,8 +99,8 @@ def learned_relations(
         both = np.concatenate([draw_columns_apart(seen, rng), seen])
         model = learn(estimator, both, np.repeat([0, 1], len(seen)), nominal, seed)
         models.append(model)
-        apart = shuffle_columns_apart(unseen, rng)
-        areas.append(area_and_error(model.scores(unseen), model.scores(apart)))
+        apart, sources = shuffle_columns_apart(unseen, rng)
+        areas.append(area_of_shuffled(model.scores(unseen), model.scores(apart), sources))
     area, error = np.array(areas).T
     return Relations(tuple(models), float(area.mean()), float(np.sqrt((error**2).sum()) / n_folds))
 
@@ -73,19 +108,22 @@ def learned_relations(
 @shared
 def apart_scores(
     context: Context, estimator: Any, n_folds: int, columns: Read, max_rows: int | None, seed: int
-) -> np.ndarray:
+) -> ApartScores:
     """Return the scores of each classifier for synthetic rows and for shuffled synthetic rows."""
     relations = learned_relations(context, estimator, n_folds, columns, max_rows, seed)
-    both = np.concatenate(_synthetic_rows(context, columns, max_rows, seed))
-    return np.array([model.scores(both).reshape(2, -1) for model in relations.models])
+    rows, apart, sources = _synthetic_rows(context, columns, max_rows, seed)
+    both = np.concatenate([rows, apart])
+    scores = [model.scores(both).reshape(2, -1) for model in relations.models]
+    return ApartScores(np.array(scores), sources)
 
 
 def _synthetic_rows(
     context: Context, columns: Read, max_rows: int | None, seed: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return a sample of the synthetic rows, and the same rows with shuffled columns."""
+) -> tuple[np.ndarray, ...]:
+    """Return a sample of the synthetic rows, with shuffled columns, and the sources of cells."""
     rows = related_rows(context, "synthetic", columns, max_rows, seed)
-    return rows, shuffle_columns_apart(rows, np.random.default_rng(named_seed("apart", seed)))
+    rng = np.random.default_rng(named_seed("apart", seed))
+    return rows, *shuffle_columns_apart(rows, rng)
 
 
 @shared
@@ -94,25 +132,19 @@ def areas_of_parts(
 ) -> np.ndarray:
     """Return the AUCs of synthetic and of unseen rows for the classifiers of `N_PARTS` parts."""
     rows = related_rows(context, "train", columns, max_rows, seed)
-    synthetic = _synthetic_rows(context, columns, max_rows, seed)
+    synthetic = _synthetic_rows(context, columns, max_rows, seed)[:2]
     nominal = nominal_columns(context, columns)
     rng = np.random.default_rng(named_seed("parts", seed))
     part = rng.permutation(len(rows)) % N_PARTS
-    apart = shuffle_columns_apart(rows, rng)  # the same for all, so that only classifiers differ
+    apart, _ = shuffle_columns_apart(rows, rng)  # the same for all: only classifiers differ
     areas = []
     for k in range(N_PARTS):
         seen, unseen = rows[part == k], rows[part != k]
         both = np.concatenate([draw_columns_apart(seen, rng), seen])
         model = learn(estimator, both, np.repeat([0, 1], len(seen)), nominal, seed)
         tables = synthetic, (unseen, apart)
-        areas.append([area_and_error(*map(model.scores, table))[0] for table in tables])
+        areas.append([auc(*map(model.scores, table)) for table in tables])
     return np.array(areas)
-
-
-def mean_area(scores: np.ndarray) -> tuple[float, float]:
-    """Return the mean AUC over classifiers, and the mean standard error of one classifier."""
-    areas = np.array([area_and_error(*of_model) for of_model in scores])
-    return float(areas[:, 0].mean()), float(areas[:, 1].mean())
 
 
 def areas_of_halves(scores: np.ndarray, n_halvings: int) -> np.ndarray:
@@ -121,5 +153,5 @@ def areas_of_halves(scores: np.ndarray, n_halvings: int) -> np.ndarray:
     halved = []
     for _ in range(n_halvings):
         order = rng.permutation(scores.shape[2])[: 2 * half].reshape(2, half)
-        halved.append([mean_area(scores[:, :, rows])[0] for rows in order])
+        halved.append([np.mean([auc(*each) for each in scores[:, :, rows]]) for rows in order])
     return np.array(halved)
