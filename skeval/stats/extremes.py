@@ -7,7 +7,8 @@ from scipy.stats import gumbel_r
 
 MIN_LARGEST = 10  # minimum number of values from which the noise of the maximum is estimated
 _MAX_SPAN = 100.0  # ratio of these values up to which their logarithms are used
-_MIN_FALL, _MAX_FALL, _MAX_RATIO = -1.0, 2.0, 1e6
+_MIN_FALL, _MAX_FALL = -1.0, 2.0  # powers by which scales become smaller
+_MAX_RATIO = 1e6
 _MAX_LOG, _MAX = 700.0, 2.0**1022  # larger numbers or differences may overflow
 
 
@@ -20,9 +21,9 @@ def maxima_of_further_samples(values: np.ndarray, n_samples: int) -> np.ndarray 
     # incomes and amounts have heavier tails, unless they are so different that they belong to no
     # common tail, for example values below and above a detection limit.
     #
-    # If the tail of the values (or logarithms) is lighter, the scale falls toward the maximum, as a
-    # power of the level log(n / r). The power is 1/2 for normal values and 1 for logarithms of
-    # exponential values, for example, and is estimated from the other values of the largest tenth.
+    # If a tail is lighter than exponential, the scale becomes smaller toward the maximum, as a
+    # power of the level log(n / r). For example, the power is 1/2 for normal values and 1 for the
+    # logarithms of exponential values. It is estimated from the other values of the largest tenth.
     #
     # Source: A. Renyi, "On the theory of order statistics", Acta Mathematica Academiae Scientiarum
     # Hungaricae 4 (1953), doi:10.1007/BF02127580.
@@ -35,7 +36,7 @@ def maxima_of_further_samples(values: np.ndarray, n_samples: int) -> np.ndarray 
     tail = _without_ties(values, max(n_largest, values.size // 10))
     unit = float(np.abs(tail).max())
     tail /= unit
-    if has_logs := smallest > 0.0 and largest / _MAX_SPAN <= smallest:
+    if has_logs := tail[-n_largest - 1] > 0.0 and largest / _MAX_SPAN <= smallest:
         tail = np.log(tail[tail > 0.0])
     ranks = np.arange(tail.size - 1, 0, -1)
     gaps, levels = np.diff(tail) * ranks, np.log(values.size / ranks)
@@ -66,7 +67,7 @@ def _without_ties(values: np.ndarray, n_largest: int) -> np.ndarray:
 
 
 def _fall_of_scale(gaps: np.ndarray, levels: np.ndarray) -> float:
-    """Return the power of the level by which the scale falls from small to large values."""
+    """Return the power of the level by which the scale becomes smaller toward large values."""
     # Both groups of values have about as many orders of magnitude of ranks. The logarithm of the
     # mean of n exponential variables has a variance of about 1 / n. The power is shrunk toward 0 as
     # if it had a variance of 1 among distributions, because few gaps tell little about it.

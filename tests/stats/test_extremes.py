@@ -80,3 +80,18 @@ def test_values_above_a_detection_limit_are_no_tail(limit):
 def test_numbers_without_positive_values_stay_so():
     maxima = maxima_of_further_samples(-np.random.default_rng(0).exponential(size=100), 5)
     assert maxima.max() <= 0.0
+
+
+def test_equal_values_far_apart_do_not_become_negative_logarithms():
+    values = np.concatenate([np.zeros(30), np.ones(8), [4.0, 7.0, 10.0]])
+    maxima = maxima_of_further_samples(values, 5)
+    assert 4.0 < maxima[0] < maxima[-1] < 20.0
+
+
+def test_a_lighter_tail_varies_less_than_its_largest_values_alone_show():
+    """The largest values of both are equal, but the gaps below them are wider in one."""
+    ranks = np.arange(1, 2_001)
+    power_law = 1.0 / ranks
+    lighter = power_law * np.exp(-(np.log(np.maximum(ranks / 14, 1.0)) ** 2))
+    found = [np.ptp(maxima_of_further_samples(values, 8)) for values in (power_law, lighter)]
+    assert found[1] < 0.8 * found[0]
