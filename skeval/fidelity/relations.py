@@ -131,14 +131,15 @@ class RelationScore(Metric):
     random_state: Seed = 0
 
     def _compute(self, context: Context) -> Result:
-        if reason := too_few(context, self.columns, self.n_folds):
+        n_rows = 2 * self.n_folds  # because a single row per fold has no standard error
+        if reason := too_few(context, self.columns, n_rows):
             return undefined_result(reason)
         if len(measured_names(context, self.columns)) < 2:
             reason = "at least two columns that can be measured are required."
             return undefined_result(reason, NothingToMeasureWarning)
         how = self._how()
         relations = learned_relations(context, *how)
-        if relations.area - normal_quantile(_LEVEL) * relations.error <= 0.5:
+        if not relations.area - normal_quantile(_LEVEL) * relations.error > 0.5:  # also for nan
             return undefined_result(_UNRELATED, NothingToMeasureWarning)
         return _score_relations(relations, apart_scores(context, *how))
 

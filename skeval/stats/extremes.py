@@ -8,7 +8,7 @@ from scipy.stats import gumbel_r
 MIN_LARGEST = 10  # minimum number of values from which the noise of the maximum is estimated
 _MAX_SPAN = 100.0  # ratio of these values up to which their logarithms are used
 _MIN_FALL, _MAX_FALL = -1.0, 2.0  # powers by which scales become smaller
-_MAX_RATIO = 1e6
+_MAX_RATIO = 1e6  # of two scales, so that their logarithm is finite if one is 0
 _MAX_LOG, _MAX = 700.0, 2.0**1022  # larger numbers or differences may overflow
 
 
@@ -44,7 +44,8 @@ def maxima_of_further_samples(values: np.ndarray, n_samples: int) -> np.ndarray 
     ranks, gaps, levels = ranks[-n_largest:], gaps[-n_largest:], levels[-n_largest:]
     scales = gaps.mean() * (levels / levels.mean()) ** -fall
     deviations = scales[-1] * (_gumbel_scores(n_samples) - gumbel_r.mean())
-    # the squared mean of so many gaps is on average this much larger than the squared scale
+    # The variance needs the squared scale, and the squared mean of n gaps is larger on average, by
+    # a factor of (n + 1) / n.
     deviations *= np.sqrt(n_largest / (n_largest + 1))
     maxima = tail[-n_largest - 1] + (scales / ranks).sum() + deviations
     if has_logs:
@@ -68,9 +69,9 @@ def _without_ties(values: np.ndarray, n_largest: int) -> np.ndarray:
 
 def _fall_of_scale(gaps: np.ndarray, levels: np.ndarray) -> float:
     """Return the power of the level by which the scale becomes smaller toward large values."""
-    # Both groups of values have about as many orders of magnitude of ranks. The logarithm of the
-    # mean of n exponential variables has a variance of about 1 / n. The power is shrunk toward 0 as
-    # if it had a variance of 1 among distributions, because few gaps tell little about it.
+    # The gaps are split into near and far gaps, whose ranks cover about equal ratios. The logarithm
+    # of the mean of n exponential variables has a variance of about 1 / n. Few gaps determine the
+    # power poorly, so it is shrunk toward 0, as if it had a variance of 1 among distributions.
     n_far = gaps.size - int(np.sqrt(gaps.size * MIN_LARGEST))
     if n_far <= 0 or not (far := gaps[:n_far].mean()) > 0.0:
         return 0.0

@@ -13,7 +13,7 @@ from skeval.steps.encoded_rows import encoded_columns, encoded_matrix
 from skeval.steps.samples import content_order, named_seed, sample_positions
 
 N_PARTS = 4
-_MIN_PART = 0.5  # of the variance for independent rows
+_MIN_PART = 0.5  # part of DeLong's variance that remains at least
 
 
 class Relations(NamedTuple):
@@ -59,7 +59,8 @@ def area_of_shuffled(
     # DeLong's variance is for independent rows. However, the cells of each row are also in shuffled
     # rows. If a row that is easy to recognize has cells that make shuffled rows difficult to
     # recognize, the variance is smaller. Therefore, twice the covariance of a row with the shuffled
-    # rows of its cells is added. In small tables this sum may be near 0 by chance.
+    # rows of its cells is added. The sum has a minimum, because the covariance has much noise if
+    # there are few rows.
     above, below = placements(scores, shuffled), 1.0 - placements(shuffled, scores)
     if scores.size < 2:
         return float(above.mean()), float("nan")

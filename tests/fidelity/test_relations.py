@@ -105,6 +105,16 @@ def test_unrelated_columns_have_no_relation_to_keep():
         assert np.isnan(RelationScore().fit(TRAIN.iloc[:5]).score(FRESH))
 
 
+@pytest.mark.parametrize(("n_rows", "max_rows"), [(20, None), (39, None), (200, 20)])
+def test_folds_of_a_single_row_have_no_value(n_rows, max_rows):
+    """A single row has no standard error, so that no interval would say what the value means."""
+    metric = RelationScore(n_folds=20, max_rows=max_rows).fit(make_mixed(n_rows, 0))
+    with pytest.warns(MetricWarning):
+        result = metric.evaluate(make_mixed(n_rows, 1))
+    assert np.isnan(result.value)
+    assert result.interval is None
+
+
 def test_any_classifier_will_do():
     tree = DecisionTreeClassifier(min_samples_leaf=10)
     metric = RelationScore(tree, n_folds=3, max_rows=200).fit(TRAIN)
