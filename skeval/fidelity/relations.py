@@ -16,15 +16,15 @@ from skeval.core.tags import MetricTags
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.results.result import Result, undefined_result
 from skeval.stats.intervals import fieller, normal_quantile
-from skeval.stats.sampling_intervals import halved_share
+from skeval.stats.sampling_intervals import N_HALVINGS, halved_share
 from skeval.steps.classifiers import BINNED, MAX_ROWS, Classifier, measured_names, too_few
 from skeval.steps.relations import (
-    N_PARTS,
     ApartScores,
     Relations,
     apart_scores,
+    area_of_shuffled,
     areas_of_halves,
-    areas_of_parts,
+    areas_of_halvings,
     learned_relations,
 )
 from skeval.steps.samples import holdout_in_place
@@ -32,7 +32,6 @@ from skeval.utils.formatting import percent
 from skeval.utils.parameters import Columns, Interval, Seed
 
 _LEVEL = 0.95
-_MIN_ROWS_OF_PART = 100  # because classifiers of fewer rows vary too much
 _UNRELATED = (
     "the classifier finds no dependence between the columns of the training data, so the fraction "
     "that is preserved is undefined."
@@ -91,12 +90,11 @@ class RelationScore(Metric):
     its unclipped value may be above 1.
 
     The interval is the interval of a ratio (Fieller). It includes the standard errors of A and T
-    (DeLong), with the covariance of each row with the shuffled rows of its cells. Each standard
-    error is the standard error of a single classifier tested on all rows, so more folds do not make
-    the interval narrower. If the training data have at least 400 rows, the interval also includes
-    the differences between classifiers of other training data, which four classifiers of a quarter
-    of the rows each estimate. If the interval of T contains 1/2, the value is undefined, because
-    the classifier finds no relations in the training data.
+    (DeLong), with the covariance of each row with the shuffled rows of its cells. It also includes
+    the variance of A and T that other training data would cause. This variance is estimated from
+    the differences between classifiers of two halves of the rows, for eight random halvings. If the
+    interval of T contains 1/2, the value is undefined, because the classifier finds no relations in
+    the training data.
 
     References
     ----------
@@ -141,16 +139,24 @@ class RelationScore(Metric):
         relations = learned_relations(context, *how)
         if not relations.area - normal_quantile(_LEVEL) * relations.error > 0.5:  # also for nan
             return undefined_result(_UNRELATED, NothingToMeasureWarning)
-        return _score_relations(relations, apart_scores(context, *how))
+        apart = apart_scores(context, *how)
+        area, _ = area_of_shuffled(*apart)
+        unclipped = (area - 0.5) / (relations.area - 0.5)
+        details: dict[str, Any] = {
+            "unclipped": unclipped,
+            "auc": area,
+            "auc_train": relations.area,
+            "n_rows": len(apart.sources),
+        }
+        return Result(float(np.clip(unclipped, 0.0, 1.0)), details=details)
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         # here, because `score` needs no interval
-        n_learned = min(context.n_rows("train"), self.max_rows or context.n_rows("train"))
-        if n_learned >= N_PARTS * _MIN_ROWS_OF_PART and not np.isnan(result.value):
+        if not np.isnan(result.value):
             model, _, *rows = how = self._how()
-            known, kept = learned_relations(context, *how), apart_scores(context, *how)
-            wide = _score_relations(known, kept, areas_of_parts(context, model, *rows))
-            result = replace(result, interval=wide.interval)
+            relations, apart = learned_relations(context, *how), apart_scores(context, *how)
+            halvings = areas_of_halvings(context, model, *rows)
+            result = replace(result, interval=_interval(relations, apart, halvings))
         return super()._in_relation(context, result)
 
     def _how(self) -> tuple[Any, ...]:
@@ -178,29 +184,23 @@ class RelationScore(Metric):
         )
 
 
-def _score_relations(
-    relations: Relations, apart: ApartScores, of_parts: np.ndarray | None = None
-) -> Result:
-    """Return the fraction of the learned relations that occur in other rows."""
-    area, error = apart.area_and_error()
+def _interval(
+    relations: Relations, apart: ApartScores, halvings: np.ndarray
+) -> tuple[float, float]:
+    """Return the interval of the fraction of the learned relations that occur in other rows."""
+    # The classifiers of two halves have learned from different rows. Therefore, a quarter of their
+    # squared difference is on average the variance of the mean of both over other training data.
+    # Each half is also the test data of the other classifier, so the difference contains the error
+    # of T too, which is subtracted. The difference also contains a small part of the error of A,
+    # because the classifiers recognize different synthetic rows. This part remains, since an
+    # interval that is slightly too wide is better than one that is too narrow.
+    area, error = area_of_shuffled(*apart)
     kept, known = area - 0.5, relations.area - 0.5
-    unclipped = kept / known
-    between, freedom = 0.0, np.inf
-    if of_parts is not None:
-        # All classifiers of the parts together have learned from all training rows, and so have the
-        # classifiers of the folds. Therefore, the mean of the parts varies over other training data
-        # by as much as the mean of the folds.
-        differences = (of_parts - 0.5) @ [1.0, -unclipped]
-        between = float(differences.var(ddof=1)) / N_PARTS
-        total = error**2 + (unclipped * relations.error) ** 2 + between
-        freedom = (N_PARTS - 1) * (total / between) ** 2 if between > 0.0 else np.inf
+    of_known = (kept / known * relations.error) ** 2
+    differences = np.diff((halvings - 0.5) @ [1.0, -kept / known])
+    between = max(0.0, float((differences**2).mean()) / 4.0 - of_known)
+    total = error**2 + of_known + between
+    freedom = N_HALVINGS * (total / between) ** 2 if between > 0.0 else np.inf
     reach = float(student.ppf((1.0 + _LEVEL) / 2.0, freedom))
-    ends = fieller(kept, error**2 + between, known, relations.error**2, reach)
-    value, low, high = (float(np.clip(x, 0.0, 1.0)) for x in (unclipped, *ends))
-    details: dict[str, Any] = {
-        "unclipped": unclipped,
-        "auc": area,
-        "auc_train": relations.area,
-        "n_rows": len(apart.sources),
-    }
-    return Result(value, interval=(low, high), details=details)
+    low, high = fieller(kept, error**2 + between, known, relations.error**2, reach)
+    return float(np.clip(low, 0.0, 1.0)), float(np.clip(high, 0.0, 1.0))

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from skeval.core.context import Context, shared
 from skeval.stats.roc import auc, placements
+from skeval.stats.sampling_intervals import N_HALVINGS
 from skeval.steps.classifiers import FittedClassifier, Read, learn, measured_names, nominal_columns
 from skeval.steps.encoded_rows import encoded_columns, encoded_matrix
 from skeval.steps.samples import content_order, named_seed, sample_positions
 
-N_PARTS = 4
 _MIN_PART = 0.5  # part of DeLong's variance that remains at least
 
 
@@ -30,12 +31,6 @@ class ApartScores(NamedTuple):
     scores: np.ndarray  # of shape (n_models, 2, n_rows)
     sources: np.ndarray  # for each cell of a shuffled row, the row that it is from
 
-    def area_and_error(self) -> tuple[float, float]:
-        """Return the mean AUC over classifiers, and the mean standard error of one classifier."""
-        areas = [area_of_shuffled(rows, apart, self.sources) for rows, apart in self.scores]
-        area, error = np.mean(areas, axis=0)
-        return float(area), float(error)
-
 
 def draw_columns_apart(rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Return the same number of rows, in which each cell is drawn independently by column."""
@@ -52,23 +47,22 @@ def shuffle_columns_apart(
     return np.take_along_axis(rows, sources, axis=0), sources
 
 
-def area_of_shuffled(
-    scores: np.ndarray, shuffled: np.ndarray, sources: np.ndarray
-) -> tuple[float, float]:
-    """Return the AUC of rows and of the same rows with shuffled columns, and its error."""
-    # DeLong's variance is for independent rows. However, the cells of each row are also in shuffled
-    # rows. If a row that is easy to recognize has cells that make shuffled rows difficult to
-    # recognize, the variance is smaller. Therefore, twice the covariance of a row with the shuffled
-    # rows of its cells is added. The sum has a minimum, because the covariance has much noise if
-    # there are few rows.
-    above, below = placements(scores, shuffled), 1.0 - placements(shuffled, scores)
-    if scores.size < 2:
-        return float(above.mean()), float("nan")
+def area_of_shuffled(scores: np.ndarray, sources: np.ndarray) -> tuple[float, float]:
+    """Return the mean AUC of rows and their shuffled columns over classifiers, and its error."""
+    # `scores` and `sources` are those of ApartScores. DeLong's variance is for independent rows.
+    # However, the cells of each row are also in shuffled rows. If a row that is easy to recognize
+    # has cells that make shuffled rows difficult to recognize, the variance is smaller. Therefore,
+    # twice the covariance of a row with the shuffled rows of its cells is added. The sum has a
+    # minimum, because the covariance has much noise if there are few rows.
+    above = np.mean([placements(rows, apart) for rows, apart in scores], axis=0)
+    below = np.mean([1.0 - placements(apart, rows) for rows, apart in scores], axis=0)
+    area = float(above.mean())
+    if above.size < 2:
+        return area, float("nan")
     of_cells = np.bincount(sources.ravel(), np.repeat(below, sources.shape[1]))
     independent = float(above.var(ddof=1) + below.var(ddof=1))
     variance = independent + 2.0 * float(np.cov(above, of_cells)[0, 1])
-    error = np.sqrt(max(variance, _MIN_PART * independent) / scores.size)
-    return float(above.mean()), float(error)
+    return area, float(np.sqrt(max(variance, _MIN_PART * independent) / above.size))
 
 
 def related_rows(
@@ -91,19 +85,32 @@ def learned_relations(
 ) -> Relations:
     """Return classifiers that learned the training relations, and their out-of-fold AUC."""
     rows = related_rows(context, "train", columns, max_rows, seed)
-    nominal = nominal_columns(context, columns)
     rng = np.random.default_rng(named_seed("relations", seed))
+    nominal = nominal_columns(context, columns)
+    models, areas, errors = zip(
+        *_learn_folds(rows, n_folds, estimator, nominal, seed, rng), strict=True
+    )
+    error = float(np.linalg.norm(errors)) / n_folds
+    return Relations(models, float(np.mean(areas)), error)
+
+
+def _learn_folds(
+    rows: np.ndarray,
+    n_folds: int,
+    estimator: Any,
+    nominal: Sequence[bool],
+    seed: int,
+    rng: np.random.Generator,
+) -> Iterator[tuple[FittedClassifier, float, float]]:
+    """Yield for each fold a classifier of all other rows, the AUC of the fold, and its error."""
     fold = rng.permutation(len(rows)) % n_folds
-    models, areas = [], []
     for k in range(n_folds):
         seen, unseen = rows[fold != k], rows[fold == k]
         both = np.concatenate([draw_columns_apart(seen, rng), seen])
         model = learn(estimator, both, np.repeat([0, 1], len(seen)), nominal, seed)
-        models.append(model)
         apart, sources = shuffle_columns_apart(unseen, rng)
-        areas.append(area_of_shuffled(model.scores(unseen), model.scores(apart), sources))
-    area, error = np.array(areas).T
-    return Relations(tuple(models), float(area.mean()), float(np.sqrt((error**2).sum()) / n_folds))
+        scores = np.array([[model.scores(unseen), model.scores(apart)]])
+        yield model, *area_of_shuffled(scores, sources)
 
 
 @shared
@@ -128,23 +135,19 @@ def _synthetic_rows(
 
 
 @shared
-def areas_of_parts(
+def areas_of_halvings(
     context: Context, estimator: Any, columns: Read, max_rows: int | None, seed: int
 ) -> np.ndarray:
-    """Return the AUCs of synthetic and of unseen rows for the classifiers of `N_PARTS` parts."""
+    """Return the AUCs of synthetic and of unseen rows for classifiers of both halves."""
+    # of shape (N_HALVINGS, 2, 2)
     rows = related_rows(context, "train", columns, max_rows, seed)
     synthetic = _synthetic_rows(context, columns, max_rows, seed)[:2]
+    rng = np.random.default_rng(named_seed("halvings", seed))
     nominal = nominal_columns(context, columns)
-    rng = np.random.default_rng(named_seed("parts", seed))
-    part = rng.permutation(len(rows)) % N_PARTS
-    apart, _ = shuffle_columns_apart(rows, rng)  # the same for all: only classifiers differ
     areas = []
-    for k in range(N_PARTS):
-        seen, unseen = rows[part == k], rows[part != k]
-        both = np.concatenate([draw_columns_apart(seen, rng), seen])
-        model = learn(estimator, both, np.repeat([0, 1], len(seen)), nominal, seed)
-        tables = synthetic, (unseen, apart)
-        areas.append([auc(*map(model.scores, table)) for table in tables])
+    for _ in range(N_HALVINGS):
+        halves = _learn_folds(rows, 2, estimator, nominal, seed, rng)
+        areas.append([(auc(*map(model.scores, synthetic)), area) for model, area, _ in halves])
     return np.array(areas)
 
 

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import zlib
+
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.tree import DecisionTreeClassifier
 
 from skeval import MetricSuite, check_metric, compare, make_suite
@@ -150,6 +153,38 @@ def test_intervals_of_large_tables_include_what_other_classifiers_would_have_lea
         found.append((result.value, *result.interval))
     values, low, high = np.array(found).T
     assert np.mean((low <= values.mean()) & (values.mean() <= high)) >= 0.8
+
+
+class OneOfTwoRelations(ClassifierMixin, BaseEstimator):
+    """Classifier of x*y and x*z, which differs between training data however many rows they have."""
+
+    def fit(self, rows, labels):
+        self.classes_ = np.unique(labels)
+        self.share_ = np.random.default_rng(zlib.crc32(rows.tobytes())).random()
+        return self
+
+    def decision_function(self, rows):
+        x, y, z = rows.T
+        return x * (self.share_ * y + (1.0 - self.share_) * z)
+
+    def predict(self, rows):
+        return self.classes_[(self.decision_function(rows) > 0).astype(int)]
+
+
+@pytest.mark.slow
+def test_classifiers_may_differ_as_much_if_they_learn_from_more_rows():
+    """Parts of the rows may not be assumed to vary by more, as they would if rows were averaged."""
+    found = []
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        x, others = rng.normal(size=(800, 1)), rng.normal(scale=0.3, size=(800, 2))
+        rows = pd.DataFrame(np.hstack([x, x + others]), columns=list("xyz"))
+        train, fresh = rows[:400], rows[400:].assign(z=rng.permutation(rows["z"][400:]))
+        result = RelationScore(OneOfTwoRelations()).fit(train).evaluate(fresh)
+        found.append((result.value, *result.interval))
+    values, low, high = np.array(found).T
+    assert np.mean((low <= values.mean()) & (values.mean() <= high)) >= 0.92
+    assert np.mean(high - low) <= 1.5 * 2 * 1.96 * values.std()
 
 
 @pytest.mark.slow

@@ -26,7 +26,7 @@ def test_the_error_is_smaller_because_shuffled_rows_have_the_same_cells(additive
         scores, others = (
             each[:, 0] * each[:, 1] + additive * each.sum(axis=1) for each in (rows, shuffled)
         )
-        area, error = area_of_shuffled(scores, others, sources)
+        area, error = area_of_shuffled(np.array([[scores, others]]), sources)
         independent, too_large = area_and_error(scores, others)
         assert area == independent
         found.append((area, error**2, too_large**2))
@@ -36,6 +36,6 @@ def test_the_error_is_smaller_because_shuffled_rows_have_the_same_cells(additive
 
 
 def test_a_single_row_has_no_error():
-    area, error = area_of_shuffled(np.array([2.0]), np.array([1.0]), np.array([[0, 0]]))
+    area, error = area_of_shuffled(np.array([[[2.0], [1.0]]]), np.array([[0, 0]]))
     assert area == 1.0
     assert np.isnan(error)
