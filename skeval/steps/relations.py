@@ -49,7 +49,7 @@ def shuffle_columns_apart(
 
 def area_of_shuffled(scores: np.ndarray, sources: np.ndarray) -> tuple[float, float]:
     """Return the mean AUC of rows and their shuffled columns over classifiers, and its error."""
-    # `scores` and `sources` are those of ApartScores. DeLong's variance is for independent rows.
+    # The arguments are the parts of `ApartScores`. DeLong's variance is for independent rows.
     # However, the cells of each row are also in shuffled rows. If a row that is easy to recognize
     # has cells that make shuffled rows difficult to recognize, the variance is smaller. Therefore,
     # twice the covariance of a row with the shuffled rows of its cells is added. The sum has a
