@@ -135,20 +135,29 @@ def _synthetic_rows(
 
 
 @shared
+def learned_halvings(
+    context: Context, estimator: Any, columns: Read, max_rows: int | None, seed: int
+) -> tuple[tuple[FittedClassifier, float], ...]:
+    """Return classifiers of both halves of the training data, and their AUCs, by halving."""
+    rows = related_rows(context, "train", columns, max_rows, seed)
+    rng = np.random.default_rng(named_seed("halvings", seed))
+    nominal = nominal_columns(context, columns)
+    return tuple(
+        (model, area)
+        for _ in range(N_HALVINGS)
+        for model, area, _ in _learn_folds(rows, 2, estimator, nominal, seed, rng)
+    )
+
+
+@shared
 def areas_of_halvings(
     context: Context, estimator: Any, columns: Read, max_rows: int | None, seed: int
 ) -> np.ndarray:
-    """Return the AUCs of synthetic and of unseen rows for classifiers of both halves."""
-    # of shape (N_HALVINGS, 2, 2)
-    rows = related_rows(context, "train", columns, max_rows, seed)
+    """Return the AUCs of synthetic and of unseen training rows, shape (N_HALVINGS, 2, 2)."""
+    learned = learned_halvings(context, estimator, columns, max_rows, seed)
     synthetic = _synthetic_rows(context, columns, max_rows, seed)[:2]
-    rng = np.random.default_rng(named_seed("halvings", seed))
-    nominal = nominal_columns(context, columns)
-    areas = []
-    for _ in range(N_HALVINGS):
-        halves = _learn_folds(rows, 2, estimator, nominal, seed, rng)
-        areas.append([(auc(*map(model.scores, synthetic)), area) for model, area, _ in halves])
-    return np.array(areas)
+    areas = [(auc(*map(model.scores, synthetic)), area) for model, area in learned]
+    return np.reshape(areas, (N_HALVINGS, 2, 2))
 
 
 def areas_of_halves(scores: np.ndarray, n_halvings: int) -> np.ndarray:

@@ -95,6 +95,7 @@ def test_what_is_learned_of_train_is_learned_once():
     for table in (FRESH, apart(FRESH), FRESH.iloc[:100]):
         metric.evaluate(table)
     assert CountingContext.names().count("learned_relations") == 1
+    assert CountingContext.names().count("learned_halvings") == 1
 
 
 def test_unrelated_columns_have_no_relation_to_keep():
